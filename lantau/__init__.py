@@ -1,0 +1,1 @@
+"""Plain Python behind the Pulumi program: no import of Pulumi here."""
