@@ -1,0 +1,160 @@
+"""What one release of a model is made of. Everything here is reviewed, shipped and rolled back together (A1, A3)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from lantau.modelling import Frozen, ImageByDigest, RuleViolation
+
+PRE_STOP_SECONDS = 15
+"""Time between a pod leaving the endpoints and its engine being told to stop, so that gateways learn of it first."""
+GRACE_MARGIN_SECONDS = 15
+"""Grace period beyond preStop and drain: it must be strictly longer than both (vllm#43208)."""
+FIRST_VERSION_WITH_DRAIN = (0, 18)
+"""vLLM has --shutdown-timeout from 0.18.0 on; without it running requests are cut at SIGTERM."""
+
+
+class Weights(Frozen):
+    """The weights of the model, as an OCI image that the node pulls by digest and keeps."""
+
+    name: str = Field(min_length=1, max_length=120, examples=["Qwen/Qwen3-8B"])
+    """Name of the model as its makers publish it."""
+    image: ImageByDigest
+    """OCI image that holds the weights at its root, by digest; mounted read-only, no download by the engine."""
+
+
+class Engine(Frozen):
+    """The inference engine."""
+
+    kind: Literal["vllm"] = Field(examples=["vllm"])
+    """Kind of the engine."""
+    version: Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$"), Field(examples=["0.19.0"])]
+    """Version of the engine in the image; flags and metrics depend on it."""
+    image: ImageByDigest
+    """Container image of the engine, by digest."""
+
+    @property
+    def release_line(self) -> tuple[int, int]:
+        """Major and minor version."""
+        major, minor, _ = self.version.split(".")
+        return int(major), int(minor)
+
+    @model_validator(mode="after")
+    def _drains(self) -> Self:
+        if self.release_line < FIRST_VERSION_WITH_DRAIN:
+            raise RuleViolation(
+                ("version",),
+                f"vLLM {self.version} cuts running requests when a pod stops; it drains from 0.18.0 on",
+                fix="version: 0.18.0",
+            )
+        return self
+
+
+class Parameters(Frozen):
+    """Flags of the engine. Each is set on purpose: several of vLLM's defaults change with the card and the release."""
+
+    tensor_parallel_size: Literal[1, 2, 4, 8] = 1
+    """Cards of one pod."""
+    max_model_len: int = Field(ge=256, le=2_000_000, examples=[16384])
+    """Longest prompt and answer together, tokens."""
+    gpu_memory_utilization: float = Field(default=0.90, gt=0.1, le=0.98)
+    """Share of a card's memory that the engine takes."""
+    max_num_seqs: int = Field(ge=1, le=4096, examples=[64])
+    """Requests in one batch."""
+    max_num_batched_tokens: int = Field(ge=256, le=1_000_000, examples=[8192])
+    """Tokens in one step; more gives throughput, fewer gives latency."""
+    prefix_caching: bool = True
+    """Whether equal beginnings of prompts share their KV cache."""
+
+    @model_validator(mode="after")
+    def _batch(self) -> Self:
+        if self.max_num_batched_tokens < self.max_num_seqs:
+            raise RuleViolation(
+                ("max_num_batched_tokens",),
+                f"the engine refuses fewer tokens a step than requests in a batch ({self.max_num_seqs})",
+                fix=f"max_num_batched_tokens: {max(self.max_num_seqs, 2048)}",
+            )
+        return self
+
+
+class Resources(Frozen):
+    """What a pod gets besides its cards."""
+
+    cpu: int = Field(default=8, ge=1, le=256)
+    """CPU cores, requested and limit."""
+    memory_gib: int = Field(ge=4, le=4096, examples=[64])
+    """Memory in GiB, requested and limit; shared memory counts against it."""
+    shared_memory_gib: int = Field(default=2, ge=1, le=512)
+    """Size of /dev/shm in GiB; the 64 MiB that containers get otherwise break tensor parallelism."""
+
+    @model_validator(mode="after")
+    def _shared(self) -> Self:
+        if self.shared_memory_gib >= self.memory_gib:
+            raise RuleViolation(("shared_memory_gib",), f"shared memory is part of memory_gib ({self.memory_gib})")
+        return self
+
+
+class Limits(Frozen):
+    """What callers may ask for."""
+
+    requests_per_second: int = Field(ge=1, le=100_000, examples=[20])
+    """Requests that the gateway lets through each second, for the whole model."""
+    answer_tokens: int = Field(ge=1, le=1_000_000, examples=[4096])
+    """Longest answer, tokens."""
+    tokens_per_second: float = Field(gt=0, le=10_000, examples=[25])
+    """Slowest rate at which one answer grows under full load, tokens a second, as the load test measured it."""
+
+    @property
+    def longest_answer_seconds(self) -> int:
+        """Time that the longest answer takes at the slowest rate, seconds."""
+        return math.ceil(self.answer_tokens / self.tokens_per_second)
+
+
+class Release(Frozen):
+    """One release of a model."""
+
+    model: Weights
+    """Weights."""
+    engine: Engine
+    """Engine that loads them."""
+    parameters: Parameters
+    """Flags of the engine."""
+    resources: Resources
+    """What each pod gets."""
+    limits: Limits
+    """What callers may ask for; drain and time-outs follow from it."""
+
+    @model_validator(mode="after")
+    def _answer_fits(self) -> Self:
+        if self.limits.answer_tokens >= self.parameters.max_model_len:
+            raise RuleViolation(
+                ("limits", "answer_tokens"),
+                f"an answer has to fit with its prompt into max_model_len ({self.parameters.max_model_len})",
+            )
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the release's content in hexadecimal; comments and layout of the file do not count."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def gpus(self) -> int:
+        """Cards of one pod."""
+        return self.parameters.tensor_parallel_size
+
+    @property
+    def drain_seconds(self) -> int:
+        """Time that the engine may take to finish running answers after it is told to stop."""
+        return self.limits.longest_answer_seconds
+
+    @property
+    def grace_seconds(self) -> int:
+        """Termination grace period of a pod, seconds."""
+        return PRE_STOP_SECONDS + self.drain_seconds + GRACE_MARGIN_SECONDS

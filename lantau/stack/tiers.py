@@ -1,0 +1,92 @@
+"""The tiers around the models: business, vector store and batch."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from lantau.modelling import Frozen, ImageByDigest
+
+HostName = Annotated[
+    str,
+    StringConstraints(pattern=r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z]{2,}$", max_length=253),
+    Field(examples=["ai.example.hk"]),
+]
+
+
+class Backend(Frozen):
+    """The business backend: takes requests from the edge gateway, queues them, asks models and the vector store."""
+
+    image: ImageByDigest
+    """Container image, by digest. It listens on `port` and answers GET `health_path` once it can serve."""
+    replicas: int = Field(default=2, ge=1, le=50)
+    """Number of pods."""
+    port: int = Field(default=8080, ge=1024, le=65535)
+    """TCP port that the container listens on."""
+    health_path: str = Field(default="/healthz", pattern=r"^/[\w/.\-]*$")
+    """Path of the readiness and liveness probe."""
+
+
+class Queue(Frozen):
+    """Redis as task queue and result cache."""
+
+    image: ImageByDigest
+    """Redis image, by digest; 7.0 or later."""
+    storage_gib: int = Field(default=20, ge=1, le=10_000)
+    """Size of the volume for the append-only file, GiB."""
+    memory_gib: int = Field(default=4, ge=1, le=256)
+    """Memory limit of the pod, GiB; Redis itself gets three quarters of it."""
+
+
+class Business(Frozen):
+    """Users' entry: edge gateway, backend and queue."""
+
+    pool: str
+    """Business pool that runs the tier."""
+    host: HostName
+    """Public host name of the edge gateway."""
+    tls_secret: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", examples=["edge-tls"])
+    """TLS Secret in the business namespace, made by cert-manager or External Secrets, never by this program."""
+    backend: Backend
+    """The team's own service."""
+    queue: Queue
+    """Task queue."""
+
+
+class Vector(Frozen):
+    """Qdrant as vector store."""
+
+    pool: str
+    """Data pool that runs the store."""
+    image: ImageByDigest
+    """Qdrant image, by digest; 1.13 or later, the unprivileged variant."""
+    replicas: int = Field(default=1, ge=1, le=15)
+    """Number of Qdrant peers."""
+    storage_gib: int = Field(default=200, ge=1, le=30_000)
+    """Size of each peer's volume, GiB."""
+    storage_class: str | None = Field(default=None, examples=["local-nvme"])
+    """StorageClass of the volumes; the cluster's default when left out."""
+    memory_gib: int = Field(default=16, ge=1, le=1024)
+    """Memory limit of a peer, GiB."""
+
+
+class BatchJob(Frozen):
+    """Work without a waiting user: it runs on an offline pool and gives way to online models."""
+
+    pool: str
+    """Offline pool that runs the job."""
+    image: ImageByDigest
+    """Container image, by digest."""
+    command: tuple[str, ...] = Field(min_length=1, examples=['["python", "-m", "batch"]'])
+    """Command of the container."""
+    gpus: int = Field(default=1, ge=1, le=16)
+    """Cards of each pod."""
+    parallelism: int = Field(default=1, ge=1, le=256)
+    """Pods that run at the same time."""
+    completions: int = Field(default=1, ge=1, le=100_000)
+    """Pods that must succeed before the job is done."""
+    memory_gib: int = Field(default=16, ge=1, le=2048)
+    """Memory of each pod, GiB."""
+    retries: int = Field(default=6, ge=0, le=1000)
+    """Failures before the job is given up; a preempted pod does not count."""
