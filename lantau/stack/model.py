@@ -67,6 +67,8 @@ class Stack(Frozen):
     """test, gray, production or growth; what a stage demands is checked."""
     cluster: Cluster
     """Where the stack is deployed."""
+    protect_data: bool = True
+    """Whether resources that hold data refuse to be deleted. Only a stage without users may switch it off."""
     pools: dict[Name, Pool] = Field(min_length=1)
     """Node pools by name."""
     secrets: SecretStore
@@ -139,6 +141,8 @@ class Stack(Frozen):
                 )
 
     def _live_violations(self) -> Iterator[RuleViolation]:
+        if not self.protect_data:
+            yield RuleViolation(("protect_data",), f"{self.stage} keeps its data protected", fix="protect_data: true")
         for path, pool in (
             (("business", "pool"), self.business.pool),
             *((("models", name, "pool"), model.pool) for name, model in self.models.items()),

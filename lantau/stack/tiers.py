@@ -65,8 +65,6 @@ class Vector(Frozen):
     """Number of Qdrant peers."""
     storage_gib: int = Field(default=200, ge=1, le=30_000)
     """Size of each peer's volume, GiB."""
-    storage_class: str | None = Field(default=None, examples=["local-nvme"])
-    """StorageClass of the volumes; the cluster's default when left out."""
     memory_gib: int = Field(default=16, ge=1, le=1024)
     """Memory limit of a peer, GiB."""
 
