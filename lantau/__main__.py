@@ -1,0 +1,5 @@
+"""`python -m lantau`."""
+
+from lantau.cli import main
+
+main()
