@@ -1,0 +1,74 @@
+# Every command a person needs. STACK picks the environment; `sandbox` is a whole cluster on this machine.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.ONESHELL:
+.DELETE_ON_ERROR:
+
+STACK ?= sandbox
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lantau
+UV_VERSION := 0.13.9
+UV ?= $(shell command -v uv 2>/dev/null || echo $(CACHE)/uv-$(UV_VERSION)/bin/uv)
+PY := .venv/bin/python
+READY := .venv/.locked
+export UV_PYTHON_DOWNLOADS ?= never
+export VIRTUAL_ENV :=
+
+.PHONY: help up preview status down destroy test test-fast lint bench env clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+up: $(READY) ## deploy STACK (default: sandbox); a second run changes nothing
+	@exec $(PY) -m workflow up --stack $(STACK)
+
+preview: $(READY) ## what `up` would change, with the policy pack; nothing is touched
+	@exec $(PY) -m workflow preview --stack $(STACK)
+
+status: $(READY) ## what runs, by tier
+	@exec $(PY) -m workflow status --stack $(STACK)
+
+destroy: $(READY) ## remove what STACK deployed; managed keys stay recoverable
+	@exec $(PY) -m workflow destroy --stack $(STACK)
+
+down: $(READY) ## end every process of the sandbox; its data stays for the next `up`
+	@exec $(PY) -m workflow down
+
+test: lint ## every tier, with one summary
+	@$(PY) -m workflow engine
+	exec $(PY) -m pytest
+
+test-fast: $(READY) ## the tiers that need no engine
+	@exec $(PY) -m pytest tests/unit tests/policy
+
+lint: $(READY) ## style and types
+	@$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+bench: $(READY) ## preview of hk-prod with the pack against the same resources declared flat
+	@exec $(PY) -m bench
+
+env: $(READY) ## the Python environment, as the lock file says
+
+clean: ## remove the Python environment and caches of this checkout
+	rm -rf .venv .lantau .pytest_cache .mypy_cache .ruff_cache
+
+$(READY): pyproject.toml uv.lock | $(UV)
+	@echo "Python environment: installing what uv.lock names" >&2
+	"$(UV)" sync --locked --quiet || {
+	  echo "The Python environment could not be made. It needs Python 3.11 or later (python3 --version) and a package index." >&2
+	  exit 1
+	}
+	touch $@
+
+$(CACHE)/uv-$(UV_VERSION)/bin/uv:
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+	  echo "Python 3.11 or later is needed; this is $$(python3 --version 2>&1)." >&2
+	  exit 1
+	}
+	python3 -m venv "$(CACHE)/uv-$(UV_VERSION)" || {
+	  echo "python3 cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv" >&2
+	  exit 1
+	}
+	"$(CACHE)/uv-$(UV_VERSION)/bin/pip" install --quiet --disable-pip-version-check "uv==$(UV_VERSION)"

@@ -1,0 +1,165 @@
+"""The Pulumi command line, run on one stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workflow.errors import WorkflowError
+from workflow.events import Outcome, read_outcome
+
+POLICY_PACK = "policies"
+INTERRUPTED = 130
+
+
+@dataclass
+class StackCommand:
+    """Pulumi for one stack of one project.
+
+    `state_dir` is given for stacks whose state we keep ourselves (sandbox and stand-in): the stack's file is then
+    staged there, because Pulumi writes its encryption salt into the file it is given, and the checkout stays clean.
+    """
+
+    project: Path
+    stack: str
+    executable: Path
+    env: Mapping[str, str] = field(repr=False)
+    state_dir: Path | None = None
+    stack_file: Path | None = None
+    """File with the stack's configuration; Pulumi.<stack>.yaml of the project when left out."""
+
+    def prepare(self) -> None:
+        """Make the stack exist in its backend, and clear a lock that a killed run left behind."""
+        if self.state_dir is None:
+            return
+        self._stage_dir.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.project / "Pulumi.yaml", self._stage_dir / "Pulumi.yaml")
+        listed = json.loads(self._capture(["stack", "ls", "--json"], cwd=self._stage_dir))
+        if self.stack not in {entry["name"].split("/")[-1] for entry in listed} or not self._salt_file.exists():
+            self._salt_file.unlink(missing_ok=True)
+            verb = ["stack", "init"] if self.stack not in {entry["name"] for entry in listed} else ["stack", "select"]
+            self._capture([*verb, self.stack], cwd=self._stage_dir)
+        self._clear_dead_lock()
+
+    def up(
+        self, *, refresh: bool = False, yes: bool = True, policies: bool = True, args: Sequence[str] = ()
+    ) -> Outcome:
+        """`pulumi up`. Raises WorkflowError when it fails."""
+        options = ["--yes", "--skip-preview"] if yes else []
+        return self._operate("up", [*options, *(["--refresh"] if refresh else []), *self._pack(policies), *args])
+
+    def preview(self, *, policies: bool = True, args: Sequence[str] = ()) -> Outcome:
+        """`pulumi preview`. Raises WorkflowError when it fails."""
+        return self._operate("preview", [*self._pack(policies), *args])
+
+    def refresh(self) -> Outcome:
+        """`pulumi refresh`. Raises WorkflowError when it fails."""
+        return self._operate("refresh", ["--yes", "--skip-preview"])
+
+    def destroy(self, *, yes: bool = True) -> Outcome:
+        """`pulumi destroy`. Raises WorkflowError when it fails."""
+        return self._operate("destroy", ["--yes", "--skip-preview"] if yes else [])
+
+    def outputs(self) -> dict[str, Any]:
+        """Outputs of the stack; secret ones are masked by Pulumi."""
+        found = json.loads(self._capture(["stack", "output", "--json", "--stack", self.stack]))
+        return dict(found)
+
+    def export(self) -> str:
+        """The stack's state as JSON text, secrets encrypted."""
+        return self._capture(["stack", "export", "--stack", self.stack])
+
+    @property
+    def _stage_dir(self) -> Path:
+        if self.state_dir is None:
+            raise ValueError("only a stack whose state is kept here is staged")
+        return self.state_dir / "stage"
+
+    @property
+    def _salt_file(self) -> Path:
+        return self._stage_dir / f"Pulumi.{self.stack}.yaml"
+
+    def _config(self) -> list[str]:
+        given = self.stack_file or self.project / f"Pulumi.{self.stack}.yaml"
+        if self.state_dir is None:
+            return ["--config-file", str(given)] if self.stack_file else []
+        staged = self._stage_dir / "config.yaml"
+        staged.write_text(
+            f"{given.read_text(encoding='utf-8').rstrip()}\n{self._salt_file.read_text(encoding='utf-8')}"
+        )
+        return ["--config-file", str(staged)]
+
+    def _pack(self, wanted: bool) -> list[str]:
+        return ["--policy-pack", str(self.project / POLICY_PACK)] if wanted else []
+
+    def _operate(self, verb: str, options: Sequence[str]) -> Outcome:
+        with tempfile.TemporaryDirectory(prefix="lantau-") as folder:
+            log = Path(folder) / "events.jsonl"
+            command = [verb, "--stack", self.stack, *self._config(), "--event-log", str(log), *options]
+            status = self._stream(command)
+            outcome = read_outcome(log)
+        if status == INTERRUPTED or status < 0:
+            raise WorkflowError(f"pulumi {verb} was interrupted. The same command continues where it stopped.", outcome)
+        if status:
+            raise WorkflowError(f"pulumi {verb} of {self.stack} failed; the reason stands above.", outcome)
+        return outcome
+
+    def _stream(self, command: Sequence[str]) -> int:
+        """Run Pulumi on the terminal. Ctrl-C reaches it through the terminal; this process waits for its end."""
+        with _interrupts_left_to_the_child():
+            return subprocess.run(
+                [str(self.executable), *command], cwd=self.project, env=self._environment(), check=False
+            ).returncode
+
+    def _capture(self, command: Sequence[str], cwd: Path | None = None) -> str:
+        result = subprocess.run(
+            [str(self.executable), *command, "--non-interactive"],
+            cwd=cwd or self.project,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode:
+            raise WorkflowError(f"pulumi {command[0]} {command[1]} failed: {result.stderr.strip()}")
+        return result.stdout
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true", **self.env}
+
+    def _clear_dead_lock(self) -> None:
+        """Remove the lock of a run on this machine whose process is gone; nobody else uses this backend."""
+        url = self.env.get("PULUMI_BACKEND_URL", "")
+        if not url.startswith("file://"):
+            return
+        locks = Path(url.removeprefix("file://")) / ".pulumi" / "locks"
+        for lock in locks.rglob("*.json"):
+            if self.stack not in lock.parts:
+                continue
+            try:
+                pid = int(json.loads(lock.read_text(encoding="utf-8"))["pid"])
+            except (ValueError, KeyError, OSError):
+                pid = 0
+            if pid and Path(f"/proc/{pid}").exists():
+                raise WorkflowError(
+                    f"another pulumi (process {pid}) works on stack {self.stack}. Wait for its end, or end it."
+                )
+            lock.unlink(missing_ok=True)
+
+
+@contextmanager
+def _interrupts_left_to_the_child() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
