@@ -79,14 +79,10 @@ def releases(root: Root = Path()) -> None:
     table = Table("model", "release", "digest", "engine", "used by", box=None)
     for folder in sorted(path for path in (root / "releases").glob("*") if path.is_dir()):
         for name in releases_of(root, folder.name):
-            try:
-                release = read_release(root, folder.name, name)
-            except InvalidInput as error:
-                typer.echo(str(error), err=True)
-                raise typer.Exit(2) from None
+            content = read_release(root, folder.name, name)
             stacks = ", ".join(used.get((folder.name, name), ["-"]))
-            engine = f"{release.engine.kind} {release.engine.version}"
-            table.add_row(folder.name, name, release.digest[:12], engine, stacks)
+            engine = f"{content.engine.kind} {content.engine.version}"
+            table.add_row(folder.name, name, content.digest[:12], engine, stacks)
     Console().print(table)
 
 

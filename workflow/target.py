@@ -1,0 +1,150 @@
+"""Where a command of Pulumi goes: the sandbox, the user's own cluster, or a stand-in for a cluster out of reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from rich.console import Console
+
+from lantau.catalog import cards
+from lantau.platform import Platform
+from lantau.problems import nearest
+from sandbox.cluster import Card, NodeSpec, Sandbox
+from sandbox.cluster.layout import state_home
+from sandbox.engine import Engine, build_engine, find_engine
+from workflow.cluster import contexts, default_kubeconfig
+from workflow.errors import WorkflowError
+from workflow.pulumi import StackCommand
+
+SANDBOX_STACK = "sandbox"
+STAND_IN_PREFIX = "preview-"
+COMPUTE_CAPABILITY = {"rtx-4090": ("ada-lovelace", (8, 9)), "a100-sxm4-80gb": ("ampere", (8, 0))}
+
+SANDBOX_HINTS = [
+    "make status                                what runs, again",
+    'eval "$(.venv/bin/python -m sandbox env)"  then kubectl and pulumi work here',
+    "make down                                  end every process of the sandbox",
+]
+
+console = Console(stderr=True)
+
+
+class Kind(StrEnum):
+    """What stands behind the stack's context."""
+
+    SANDBOX = "sandbox"
+    OWN = "own"
+    STAND_IN = "stand-in"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A stack together with the cluster and the engine that it is run with."""
+
+    kind: Kind
+    platform: Platform
+    pulumi: StackCommand
+    kubeconfig: str | None
+    hints: list[str] = field(default_factory=list)
+
+
+def engine() -> Engine:
+    """The engine of this machine: the user's own pulumi, or ours, built when it is not there yet."""
+    return find_engine() or build_engine()
+
+
+def progress(message: str) -> None:
+    """Say what the sandbox is doing."""
+    console.print(f"[bright_black]sandbox:[/bright_black] {message}", highlight=False)
+
+
+def kubeconfig_of(platform: Platform) -> str | None:
+    """The kubeconfig with the stack's cluster, without starting anything. Raises WorkflowError when there is none."""
+    if platform.name != SANDBOX_STACK:
+        return default_kubeconfig(os.environ)
+    sandbox = Sandbox(SANDBOX_STACK)
+    if not sandbox.folder.exists() or not sandbox.status().running:
+        raise WorkflowError("the sandbox does not run. Start it with: make up")
+    return str(sandbox.kubeconfig(platform.stack.cluster.context))
+
+
+def end_sandboxes() -> list[str]:
+    """End the processes of the sandbox and of stand-ins that a killed preview left; returns the sandboxes' names."""
+    ended = []
+    for folder in sorted(state_home().glob("*/")) if state_home().exists() else []:
+        if folder.name == SANDBOX_STACK and Sandbox(folder.name).down():
+            ended.append(folder.name)
+        elif folder.name.startswith(STAND_IN_PREFIX):
+            Sandbox(folder.name).delete()
+            ended.append(folder.name)
+    return ended
+
+
+@contextmanager
+def target(project: Path, platform: Platform, *, preview_only: bool = False) -> Iterator[Target]:
+    """Find or start what a command on `platform` needs.
+
+    Only the sandbox stack gets the sandbox. Any other stack goes to the cluster that the user's kubeconfig names; a
+    preview may do without it, on a stand-in made for it and ended with it.
+    """
+    found = engine()
+    path = os.environ.get("PATH", "")
+    env = {"PATH": f"{found.bin_dir}{os.pathsep}{path}"} if found.bin_dir else {}
+    if platform.name == SANDBOX_STACK:
+        sandbox = Sandbox(SANDBOX_STACK)
+        sandbox.up(progress=progress)
+        yield _local(Kind.SANDBOX, project, platform, found, sandbox, env)
+        return
+    kubeconfig = default_kubeconfig(os.environ)
+    known = contexts(kubeconfig)
+    context = platform.stack.cluster.context
+    if context in known:
+        command = StackCommand(project, platform.name, found.pulumi, env)
+        yield Target(Kind.OWN, platform, command, kubeconfig, [f"kubectl --context {context} get pods -A"])
+        return
+    if not preview_only:
+        raise WorkflowError(
+            f"the kubeconfig has no context {context}, which Pulumi.{platform.name}.yaml names. {nearest(context, known)}\n"
+            f"Point KUBECONFIG at the cluster's file, or change cluster.context of the stack."
+        )
+    console.print(
+        f"[yellow]No context {context} in the kubeconfig:[/yellow] previewing on an empty stand-in with its nodes."
+    )
+    stand_in = Sandbox(f"{STAND_IN_PREFIX}{platform.name}")
+    try:
+        stand_in.up(nodes=stack_nodes(platform), progress=progress)
+        yield _local(Kind.STAND_IN, project, platform, found, stand_in, env)
+    finally:
+        stand_in.delete()
+
+
+def _local(
+    kind: Kind, project: Path, platform: Platform, found: Engine, sandbox: Sandbox, env: Mapping[str, str]
+) -> Target:
+    context = platform.stack.cluster.context
+    kubeconfig = str(sandbox.kubeconfig(context))
+    merged = {**env, **sandbox.env(), "KUBECONFIG": kubeconfig}
+    command = StackCommand(project, platform.name, found.pulumi, merged, state_dir=sandbox.folder / "stack")
+    return Target(kind, platform, command, kubeconfig, SANDBOX_HINTS)
+
+
+def stack_nodes(platform: Platform) -> list[NodeSpec]:
+    """Fake nodes with the names and the hardware of a stack's pools."""
+    nodes = []
+    for pool in platform.stack.pools.values():
+        machine = pool.hardware
+        card = None
+        if machine.card:
+            facts = cards()[machine.card]
+            family, compute = COMPUTE_CAPABILITY[machine.card]
+            card = Card(facts.product, round(facts.memory_gib * 1024), family, compute, mig_capable=facts.mig)
+        nodes += [
+            NodeSpec(name, cpu=machine.cores, memory=f"{machine.memory_gib}Gi", card=card, gpus=machine.cards)
+            for name in pool.nodes
+        ]
+    return nodes
