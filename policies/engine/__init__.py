@@ -1,0 +1,1 @@
+"""How a rule becomes a policy of the SDK."""

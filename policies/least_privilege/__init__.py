@@ -1,0 +1,1 @@
+"""Least privilege: rights, accounts, network, pods and GPU nodes."""

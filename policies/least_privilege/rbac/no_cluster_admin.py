@@ -1,0 +1,35 @@
+"""RBAC-14: nothing is bound to cluster-admin."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.engine.rule import Finding, Rule, Unjudged, Verdict
+from policies.least_privilege.rbac.grants import bindings
+from policies.model.resource import Resource
+from policies.model.values import UNKNOWN, join
+from policies.settings import Settings
+
+
+def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
+    """Find bindings to cluster-admin, cluster-wide or in one namespace."""
+    del settings
+    for binding in bindings(resource):
+        if binding.role_name is UNKNOWN:
+            yield Unjudged(f"{binding.obj}: {join(binding.path, 'roleRef')}")
+        elif binding.role_name == "cluster-admin" and binding.role_kind != "Role":
+            text = "this binds cluster-admin, which may do everything"
+            yield Finding(join(binding.path, "roleRef.name"), text, binding.obj)
+
+
+RULE: Final = Rule(
+    control="RBAC-14",
+    name="rbac-no-cluster-admin",
+    title="Nothing is bound to cluster-admin",
+    why="cluster-admin may do everything; bound in one namespace it still owns every Secret and role there.",
+    fix="Bind a role that lists what the subject does.",
+    severity=Severity.CRITICAL,
+    cis="5.1.1",
+    check=check,
+)

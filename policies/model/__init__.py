@@ -1,0 +1,1 @@
+"""What the rules see of a resource: plain values, Kubernetes objects and pods, free of SDK proxies."""

@@ -1,0 +1,77 @@
+"""One resource of a program as the rules see it, built once and shared by all rules."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from policies.model.objects import Obj, objects_of
+from policies.model.pods import Pod, pods_of
+from policies.model.values import Plain, plain
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a resource that rules ask about."""
+
+    protect: bool = False
+    ignore_changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource's type, names and plain properties, with what was found inside it."""
+
+    token: str
+    name: str
+    urn: str
+    body: dict[str, Plain]
+    options: Options = field(default_factory=Options)
+
+    @cached_property
+    def objects(self) -> tuple[Obj, ...]:
+        """Kubernetes objects in this resource, itself first."""
+        return tuple(objects_of(self.token, self.body))
+
+    @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """Every PodSpec in this resource."""
+        nested = frozenset(id(obj.body) for obj in self.objects)
+        return tuple(pod for obj in self.objects for pod in pods_of(obj, nested))
+
+    def of(self, *kinds: str) -> Iterator[Obj]:
+        """Objects of the named kinds."""
+        return (obj for obj in self.objects if obj.kind in kinds)
+
+    @cached_property
+    def cache(self) -> dict[str, Any]:
+        """Room for what one rule computes and others reuse."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Stack:
+    """All resources of a program."""
+
+    resources: Sequence[Resource]
+
+    @cached_property
+    def objects(self) -> tuple[tuple[Resource, Obj], ...]:
+        """Every object with the resource that holds it."""
+        return tuple((resource, obj) for resource in self.resources for obj in resource.objects)
+
+    @cached_property
+    def pods(self) -> tuple[tuple[Resource, Pod], ...]:
+        """Every pod with the resource that holds it."""
+        return tuple((resource, pod) for resource in self.resources for pod in resource.pods)
+
+    @cached_property
+    def cache(self) -> dict[str, Any]:
+        """Room for what one rule computes and others reuse."""
+        return {}
+
+
+def resource_of(token: str, name: str, urn: str, props: Any, options: Options | None = None) -> Resource:
+    """Resource out of the SDK's arguments; `props` is usually an unknown-checking proxy."""
+    body = plain(props)
+    return Resource(token, name, urn, body if isinstance(body, dict) else {}, options or Options())

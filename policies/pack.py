@@ -1,0 +1,80 @@
+"""The pack: every rule, in the order of the documentation."""
+
+import importlib
+from typing import Final
+
+from pulumi_policy import EnforcementLevel, Policy, PolicyPack
+
+from policies.engine.rule import Rule
+from policies.engine.sharing import share_reading
+
+NAME: Final = "lantau-policies"
+
+MODULES: Final = (
+    "least_privilege.rbac.no_wildcard_verbs",
+    "least_privilege.rbac.no_wildcard_resources",
+    "least_privilege.rbac.no_wildcard_api_groups",
+    "least_privilege.rbac.no_wildcard_urls",
+    "least_privilege.rbac.no_secret_read",
+    "least_privilege.rbac.no_escalate_bind",
+    "least_privilege.rbac.no_impersonate",
+    "least_privilege.rbac.no_node_proxy",
+    "least_privilege.rbac.no_pod_exec",
+    "least_privilege.rbac.no_token_create",
+    "least_privilege.rbac.no_csr_approval",
+    "least_privilege.rbac.no_webhook_write",
+    "least_privilege.rbac.no_cluster_admin",
+    "least_privilege.rbac.no_system_groups",
+    "least_privilege.rbac.no_default_account",
+    "least_privilege.rbac.no_cluster_wide_admin",
+    "least_privilege.rbac.no_pv_create",
+    "least_privilege.rbac.no_namespace_patch",
+    "least_privilege.rbac.no_binding_write",
+    "least_privilege.accounts.own_account",
+    "least_privilege.accounts.no_token",
+    "least_privilege.network.default_deny",
+    "least_privilege.network.every_workload_selected",
+    "least_privilege.pods.no_privileged",
+    "least_privilege.pods.no_host_namespaces",
+    "least_privilege.pods.no_host_path",
+    "least_privilege.pods.no_host_ports",
+    "least_privilege.pods.no_privilege_escalation",
+    "least_privilege.pods.drop_capabilities",
+    "least_privilege.pods.run_as_non_root",
+    "least_privilege.pods.no_root_user",
+    "least_privilege.pods.seccomp",
+    "least_privilege.pods.apparmor",
+    "least_privilege.pods.selinux",
+    "least_privilege.pods.proc_mount",
+    "least_privilege.pods.sysctls",
+    "least_privilege.pods.volume_types",
+    "least_privilege.pods.no_host_process",
+    "least_privilege.pods.no_probe_host",
+    "least_privilege.pods.namespace_restricted",
+    "least_privilege.gpu.no_foreign_toleration",
+    "least_privilege.gpu.no_foreign_request",
+)
+
+
+def rules() -> list[Rule]:
+    """Every rule of the pack; the pack's own settings come first, because the SDK runs policies in order."""
+    return [importlib.import_module(f"policies.{module}").RULE for module in MODULES]
+
+
+def policies() -> list[Policy]:
+    """The SDK's policies of all rules."""
+    return [rule.policy() for rule in rules()]
+
+
+def serve() -> None:
+    """Serve the pack to the engine; returns when the engine ends it."""
+    share_reading()
+    PolicyPack(
+        name=NAME,
+        policies=policies(),
+        enforcement_level=EnforcementLevel.MANDATORY,
+        description="Audit logging, least privilege and no plaintext keys for programs that make Kubernetes objects.",
+        display_name="Lantau policies",
+        provider="kubernetes",
+        tags=["kubernetes", "audit", "least-privilege", "secrets"],
+    )
