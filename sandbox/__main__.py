@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from sandbox.cluster import Sandbox, Status
+from sandbox.cluster import FOREIGN_VARIABLES, Sandbox, Status
 from sandbox.cluster.crds import DEFAULT_FAMILIES
 from sandbox.cluster.ports import DEFAULT_NAME
 from sandbox.errors import SandboxError
@@ -104,6 +104,7 @@ def kubeconfig(
 def env(name: Name = DEFAULT_NAME) -> None:
     """Print the environment for `pulumi` and `kubectl`, for: eval "$(python -m sandbox env)"."""
     with _said_plainly("env", name):
+        sys.stdout.write(f"unset {' '.join(FOREIGN_VARIABLES)}\n")
         for key, value in Sandbox(name).env().items():
             sys.stdout.write(f"export {key}={shlex.quote(value)}\n")
 

@@ -25,12 +25,26 @@ from sandbox.errors import SandboxError
 Progress = Callable[[str], None]
 TOOLS_VARIABLE = "LANTAU_SANDBOX_TOOLS"
 CRDS_VARIABLE = "LANTAU_SANDBOX_CRDS"
+FOREIGN_VARIABLES = (
+    "AWS_PROFILE",
+    "AWS_DEFAULT_PROFILE",
+    "AWS_SESSION_TOKEN",
+    "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_ENDPOINT_URL_IAM",
+    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+    "PULUMI_CONFIG_PASSPHRASE",
+)
+"""What must not be in the environment beside `Sandbox.env()`: each would win over it."""
 # Those that need the API server end first, so that none fills its log with complaints about the others.
 _STOP_ORDER = (
     (services.EXTERNAL_SECRETS, services.KWOK, services.SCHEDULER, services.CONTROLLERS),
     (services.API,),
     (services.ETCD, services.AWS, services.KEEPER),
 )
+# An API server waits a minute for the watches of those who stay; each of its writes is in etcd already, so it need not.
+REPLACE_GRACE = 2.0
 
 
 def _silent(_: str) -> None:
@@ -142,6 +156,10 @@ class Sandbox:
             "AWS_DEFAULT_REGION": services.REGION,
             "AWS_ACCESS_KEY_ID": credentials[0],
             "AWS_SECRET_ACCESS_KEY": credentials[1],
+            # Nothing of the user's own account is read: profiles and endpoints of it would lead away from the sandbox.
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
             "PULUMI_BACKEND_URL": f"file://{self._layout.folder / 'pulumi'}",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self._layout.folder / "passphrase"),
         }
@@ -229,7 +247,7 @@ class Sandbox:
         if running is not None:
             if running.fingerprint == spec.fingerprint():
                 return
-            self._table.stop([spec.name])
+            self._table.stop([spec.name], REPLACE_GRACE)
         for port, purpose in spec.ports.items():
             if not is_free(port):
                 raise SandboxError(taken_message(port, purpose, self.name))

@@ -106,6 +106,7 @@ class Layout:
     def prepare(self) -> None:
         """Make the folders, readable by their owner only; SandboxError when the disk is nearly full or not ours."""
         try:
+            self._sweep()
             for folder in (self.folder, self.config, self.audit_log.parent, self.folder / "pulumi"):
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.folder.chmod(0o700)
@@ -121,13 +122,22 @@ class Layout:
     def delete(self) -> None:
         """Remove everything; SandboxError when a file cannot be removed."""
         try:
-            # The mark goes first: a removal that is cut short is seen as no sandbox, and the next command finishes it.
-            (self.folder / "instance.json").unlink(missing_ok=True)
+            # Moved away in one step: a removal that is cut short must not leave half of a store behind for the next up.
+            self._sweep()
             if self.folder.exists():
-                shutil.rmtree(self.folder)
+                self.folder.rename(self._trash)
+            self._sweep()
             self.lock.unlink(missing_ok=True)
         except OSError as error:
             raise SandboxError(f"cannot remove {error.filename or self.folder}: {error.strerror}") from error
+
+    @property
+    def _trash(self) -> Path:
+        return self.home / f".{self.name}.deleted"
+
+    def _sweep(self) -> None:
+        if self._trash.exists():
+            shutil.rmtree(self._trash)
 
     def _others(self) -> dict[str, int]:
         bases = {}

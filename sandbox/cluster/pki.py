@@ -94,7 +94,9 @@ def load_or_make_key(path: Path) -> ec.EllipticCurvePrivateKey:
 
 
 def write_public_key(private: Path, public: Path) -> None:
-    """Write the public half of the key in `private` to `public`."""
+    """Write the public half of the key in `private` to `public`, unless it is there."""
+    if public.exists():
+        return
     key = load_or_make_key(private).public_key()
     form = serialization.PublicFormat.SubjectPublicKeyInfo
     write_private(public, key.public_bytes(serialization.Encoding.PEM, form))

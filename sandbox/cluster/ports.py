@@ -80,8 +80,8 @@ def taken_message(port: int, purpose: str, name: str) -> str:
 
 
 def holder(port: int) -> str:
-    """The process that listens on a port, as "etcd (process 123)"; a process of another user cannot be seen."""
-    inodes = _listening_inodes(port)
+    """The process that holds a local port, as "etcd (process 123)"; a process of another user cannot be seen."""
+    inodes = _inodes(port)
     for process in Path("/proc").iterdir():
         if process.name.isdigit() and _holds(process, inodes):
             name = _read(process / "comm").strip() or "a process"
@@ -89,13 +89,13 @@ def holder(port: int) -> str:
     return "a process of another user"
 
 
-def _listening_inodes(port: int) -> set[str]:
+def _inodes(port: int) -> set[str]:
     inodes = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in _read(Path(table)).splitlines()[1:]:
             fields = line.split()
-            listening = fields[3] == "0A"
-            if listening and int(fields[1].rpartition(":")[2], 16) == port:
+            # Any state counts: an outgoing connection may have been given this very port.
+            if int(fields[1].rpartition(":")[2], 16) == port and fields[9] != "0":
                 inodes.add(f"socket:[{fields[9]}]")
     return inodes
 

@@ -22,6 +22,8 @@ from sandbox.errors import SandboxError
 STOP_GRACE: Final = 20.0
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+# Only these are waited for: a pid in an old pid file may since belong to a child that somebody else waits for.
+_children: Final[set[int]] = set()
 
 # The child writes its own pid file before it becomes the real program, and holds the instance's lock (its stdin) until
 # then: whoever kills us between fork and exec cannot leave a process behind that nobody knows of.
@@ -110,13 +112,27 @@ class ProcessTable:
         """
         head = json.dumps({"command": spec.command, "fingerprint": spec.fingerprint(), "boot": boot_id()})[:-1]
         log = self.log(spec.name)
-        for folder in (self.run, self.logs):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         arguments = ["sh", "-c", _LAUNCH, "sh", str(self.pid_file(spec.name)), head, *spec.command]
-        pid = os.posix_spawn(
+        try:
+            for folder in (self.run, self.logs):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            pid = self._spawn(arguments, spec.environment, log, lock)
+        except OSError as error:
+            raise SandboxError(f"{spec.name} could not be started, {log}: {error.strerror}") from error
+        _children.add(pid)
+        while True:
+            running = self.find(spec.name)
+            if running is not None and running.pid == pid:
+                return running
+            if start_ticks(pid) is None:
+                raise SandboxError(f"{spec.name} could not be started; the end of {log}:\n{last_lines(log)}")
+            time.sleep(0.005)
+
+    def _spawn(self, arguments: list[str], environment: Mapping[str, str], log: Path, lock: int) -> int:
+        return os.posix_spawn(
             "/bin/sh",
             arguments,
-            {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.run.parent), **spec.environment},
+            {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.run.parent), **environment},
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, lock, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
@@ -126,13 +142,6 @@ class ProcessTable:
             setsigmask=[],
             setsigdef=[signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGQUIT],
         )
-        while True:
-            running = self.find(spec.name)
-            if running is not None and running.pid == pid:
-                return running
-            if start_ticks(pid) is None:
-                raise SandboxError(f"{spec.name} could not be started; the end of {log}:\n{last_lines(log)}")
-            time.sleep(0.005)
 
     def check(self, name: str) -> None:
         """Raise SandboxError with the end of its log when the process is no longer alive."""
@@ -219,9 +228,11 @@ def _ended(handle: int, timeout: float) -> bool:
 
 
 def _reap(pid: int) -> None:
-    """Take the exit code of a child of ours, so that no remains stay; other processes' children are left alone."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
+    """Take the exit code of a process started by this very command, so that no remains of it stay."""
+    if pid in _children:
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                _children.discard(pid)
 
 
 def _since(start: int) -> float:

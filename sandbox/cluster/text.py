@@ -1,6 +1,7 @@
 """Small readers that several modules of the cluster share."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def write_private(path: Path, content: str | bytes) -> None:
     Raises SandboxError when the disk is full or the folder is not ours to write in.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.new")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary.unlink(missing_ok=True)
