@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pulumi
 
 from components.base import Component
+from components.provider_sdk import ManagedSecret, RandomField, SecretField
 from components.secrets.delivery import RemoteField
 from lantau.labels import TIER_LABEL
 from lantau.stack import SecretStore
@@ -21,7 +22,11 @@ def remote_name(stack_name: str, tier: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class ManagedKeyArgs:
-    """One secret of the store. `fields` maps each field to the length of its random value, in characters."""
+    """One secret of the store.
+
+    `fields` maps each field to the length of its random value in characters, or says more about it (`RandomField` with
+    a prefix, or kept through rotations; `FixedField` for a companion that is no secret).
+    """
 
     stack_name: str
     store: SecretStore
@@ -29,7 +34,7 @@ class ManagedKeyArgs:
     tier: str
     key: str
     description: str
-    fields: Mapping[str, int]
+    fields: Mapping[str, int | SecretField]
 
 
 class ManagedKey(Component):
@@ -38,17 +43,20 @@ class ManagedKey(Component):
     TOKEN: ClassVar[str] = "lantau:secrets:ManagedKey"
 
     remote_name: str
-    secret: pulumi.CustomResource
+    secret: ManagedSecret
 
     def __init__(self, name: str, args: ManagedKeyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
         self.remote_name = remote_name(args.stack_name, args.tier, args.key)
         self._fields = tuple(sorted(args.fields))
-        self.secret = _ManagedSecret(
+        self.secret = ManagedSecret(
             f"{name}-secret",
             name=self.remote_name,
             description=args.description,
-            fields={field: {"kind": "random", "length": args.fields[field]} for field in self._fields},
+            fields={
+                field: RandomField(length=shape) if isinstance(shape, int) else shape
+                for field, shape in args.fields.items()
+            },
             epoch=args.store.epoch,
             recovery_days=args.store.recovery_days,
             tags={TIER_LABEL: args.tier},
@@ -61,8 +69,3 @@ class ManagedKey(Component):
         if name not in self._fields:
             raise ValueError(f'{self.remote_name} has no field "{name}"; it has {", ".join(self._fields)}')
         return RemoteField(self.remote_name, name)
-
-
-class _ManagedSecret(pulumi.CustomResource):
-    def __init__(self, resource_name: str, *, opts: pulumi.ResourceOptions, recovery_days: int, **inputs: Any) -> None:
-        super().__init__("lantau:index:ManagedSecret", resource_name, {**inputs, "recoveryDays": recovery_days}, opts)

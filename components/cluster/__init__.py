@@ -1,0 +1,15 @@
+"""The cluster below the tiers: namespaces, priorities, quotas, node pools."""
+
+from components.cluster.baseline import Baseline, BaselineArgs, NamespaceBundle
+from components.cluster.nodes import NodeBundle, NodePools, NodePoolsArgs
+from components.cluster.quota import gpu_quotas
+
+__all__ = [
+    "Baseline",
+    "BaselineArgs",
+    "NamespaceBundle",
+    "NodeBundle",
+    "NodePools",
+    "NodePoolsArgs",
+    "gpu_quotas",
+]
