@@ -68,7 +68,7 @@ PRIORITIES: Final[Mapping[str, Priority]] = {
 
 @dataclass(frozen=True)
 class BaselineArgs:
-    """`gpu_quotas` are cards by namespace, one entry for each; with `protect_data` no namespace with volumes is deleted."""
+    """`gpu_quotas` are cards by namespace, one entry each; `protect_data` keeps those with volumes from deletion."""
 
     gpu_quotas: Mapping[str, int]
     protect_data: bool
