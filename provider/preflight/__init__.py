@@ -1,0 +1,1 @@
+"""What must hold before anything is changed: cluster, its add-ons, its nodes, the managed store."""
