@@ -6,6 +6,8 @@ PREFIX: Final = "lantau.internal"
 POOL_LABEL: Final = f"{PREFIX}/pool"
 ROLE_LABEL: Final = f"{PREFIX}/role"
 TIER_LABEL: Final = f"{PREFIX}/tier"
+MODEL_LABEL: Final = f"{PREFIX}/model"
+RELEASE_LABEL: Final = f"{PREFIX}/release"
 ROLE_TAINT: Final = ROLE_LABEL
 
 NAMESPACE_BUSINESS: Final = "lantau-business"

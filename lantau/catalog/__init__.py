@@ -1,5 +1,5 @@
 """Data about hardware, each figure with its source."""
 
-from lantau.catalog.machines import Card, Machine, machines
+from lantau.catalog.machines import Card, Machine, cards, machines
 
-__all__ = ["Card", "Machine", "machines"]
+__all__ = ["Card", "Machine", "cards", "machines"]

@@ -22,6 +22,8 @@ class Card(Frozen):
     """Memory of one card in GiB, as the driver reports it."""
     mig: bool
     """Whether the card can be split into MIG instances."""
+    p2p: bool
+    """Whether cards of one machine can reach each other's memory; without it NCCL must not try."""
     source: str
 
 
