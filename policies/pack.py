@@ -11,6 +11,13 @@ from policies.engine.sharing import share_reading
 NAME: Final = "lantau-policies"
 
 MODULES: Final = (
+    "audit.policy_wired",
+    "audit.sensitive_at_metadata",
+    "audit.no_blinding_rule",
+    "audit.catch_all",
+    "audit.entering_recorded",
+    "audit.omit_stages",
+    "audit.backend",
     "least_privilege.rbac.no_wildcard_verbs",
     "least_privilege.rbac.no_wildcard_resources",
     "least_privilege.rbac.no_wildcard_api_groups",

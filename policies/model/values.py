@@ -122,12 +122,17 @@ def number(value: Plain) -> float | None:
     return None
 
 
-def leaves(value: Plain, path: str = "") -> Iterator[tuple[str, str | None, Plain]]:
-    """Every scalar or unknown below `value` as (path, last key or None for list members, leaf)."""
+def leaves(value: Plain, path: str = "", skip: frozenset[int] = frozenset()) -> Iterator[tuple[str, str | None, Plain]]:
+    """Every scalar or unknown below `value` as (path, last key or None for list members, leaf).
+
+    `skip` holds the ids of mappings that are not descended into.
+    """
     stack: list[tuple[str, str | None, Plain]] = [(path, None, value)]
     while stack:
         where, key, current = stack.pop()
         if isinstance(current, dict):
+            if id(current) in skip:
+                continue
             stack.extend((join(where, name), name, member) for name, member in reversed(current.items()))
         elif isinstance(current, list):
             stack.extend((f"{where}[{n}]", None, m) for n, m in reversed(list(zip(itertools.count(), current))))

@@ -1,0 +1,138 @@
+"""Documents written inside texts: manifests in ConfigMaps, files of node bootstrap, here-documents of scripts."""
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml  # type: ignore[import-untyped]
+
+from policies.model.objects import Obj
+from policies.model.resource import Resource
+from policies.model.values import Plain, leaves, plain
+
+LIMIT: Final = 200_000
+"""Nodes a document may have once its aliases are expanded; more is an attack on the reader."""
+
+_WORDS: Final = ("apiVersion", "kube-apiserver-arg")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]{32,}={0,2}\s*")
+_HEREDOC: Final = re.compile(r"<<-?\s*[\"']?([A-Za-z_]\w{0,40})[\"']?")
+_DEPTH: Final = 4
+
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Base):  # type: ignore[misc]
+    """YAML as the API server reads it: dates stay texts."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _Base.yaml_implicit_resolvers.items()
+}
+
+
+class DocumentError(ValueError):
+    """A text that is no YAML, or one that expands without bound."""
+
+
+def yaml_documents(text: str) -> Iterator[Any]:
+    """Documents of a YAML (or JSON) text; raises DocumentError at the first one that cannot be read."""
+    try:
+        for document in yaml.load_all(text, Loader=_Loader):
+            if _size(document, {}) > LIMIT:
+                raise DocumentError("the document expands to too many nodes")
+            yield document
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DocumentError(str(error)) from None
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Nodes below `value` with aliases expanded, without expanding them; a cycle counts as endless."""
+    if not isinstance(value, dict | list):
+        return 1
+    key = id(value)
+    if key in known:
+        return known[key]
+    known[key] = LIMIT + 1
+    members = value.values() if isinstance(value, dict) else value
+    known[key] = total = 1 + sum(_size(member, known) for member in members)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A mapping read out of a text at `path` of `obj`."""
+
+    obj: Obj
+    path: str
+    body: dict[str, Plain]
+
+
+def documents(resource: Resource) -> list[Document]:
+    """Documents inside the texts of a resource, read once."""
+    found: list[Document] | None = resource.cache.get("documents")
+    if found is None:
+        found = resource.cache["documents"] = []
+        nested = frozenset(id(obj.body) for obj in resource.objects)
+        for obj in resource.objects:
+            for path, _, leaf in leaves(obj.body, obj.path, nested - {id(obj.body)}):
+                if isinstance(leaf, str) and len(leaf) >= 32:
+                    found.extend(Document(obj, path, body) for body in _in_text(leaf, _DEPTH))
+    return found
+
+
+def _in_text(text: str, depth: int) -> Iterator[dict[str, Plain]]:
+    if not any(word in text for word in _WORDS):
+        decoded = _decoded(text) if _BASE64.fullmatch(text) else None
+        if decoded is not None and depth:
+            yield from _in_text(decoded, depth - 1)
+        return
+    bodies = [body for part in (text, *_heredocs(text)) for body in _mappings(part)]
+    for body in bodies:
+        yield body
+        if depth:
+            for _, _, leaf in leaves(body):
+                if isinstance(leaf, str) and len(leaf) >= 32:
+                    yield from _in_text(leaf, depth - 1)
+
+
+def _mappings(text: str) -> Iterator[dict[str, Plain]]:
+    try:
+        for document in yaml_documents(text):
+            value = plain(document)
+            if isinstance(value, dict):
+                yield value
+    except DocumentError:
+        return
+
+
+def _heredocs(text: str) -> Iterator[str]:
+    """Bodies of here-documents, in one pass over the lines."""
+    if "<<" not in text:
+        return
+    marker = ""
+    body: list[str] = []
+    for line in text.splitlines():
+        if not marker:
+            match = _HEREDOC.search(line)
+            marker = match[1] if match else ""
+        elif line.strip() == marker:
+            yield "\n".join(body)
+            marker, body = "", []
+        else:
+            body.append(line)
+
+
+def _decoded(text: str) -> str | None:
+    try:
+        raw = base64.b64decode(text, validate=False)
+        if raw[:2] == b"\x1f\x8b":
+            raw = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, 8 * 2**20)
+        return raw.decode()
+    except (binascii.Error, zlib.error, ValueError):
+        return None
