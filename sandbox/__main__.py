@@ -104,8 +104,9 @@ def kubeconfig(
 def env(name: Name = DEFAULT_NAME) -> None:
     """Print the environment for `pulumi` and `kubectl`, for: eval "$(python -m sandbox env)"."""
     with _said_plainly("env", name):
+        variables = Sandbox(name).env()
         sys.stdout.write(f"unset {' '.join(FOREIGN_VARIABLES)}\n")
-        for key, value in Sandbox(name).env().items():
+        for key, value in variables.items():
             sys.stdout.write(f"export {key}={shlex.quote(value)}\n")
 
 

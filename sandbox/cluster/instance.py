@@ -235,6 +235,9 @@ class Sandbox:
         for name, probe in made.probes().items():
             if self._table.pid_file(name).exists():
                 self._await(name, probe, 60)
+        # No pod can be made in a namespace before the controllers have put its default account there.
+        account = f"/api/v1/namespaces/{addons.NAMESPACES[-1]}/serviceaccounts/default"
+        self._await(services.CONTROLLERS, lambda: api.get(account) is not None, 60)
         self._await(services.KWOK, lambda: self._all_ready(api, nodes), 60)
 
     def _all_ready(self, api: Api, nodes: Sequence[NodeSpec]) -> bool:

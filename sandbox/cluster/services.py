@@ -70,6 +70,7 @@ class Services:
         self._etcd_authority = pki.Authority(layout.pki / "etcd", "ca")
         self._etcd_tls = self._etcd_authority.issue("etcd", "etcd", hosts=[HOST, "localhost"])
         self._etcd_client = self._etcd_authority.issue("kube-apiserver", "kube-apiserver")
+        self._front_proxy = pki.Authority(layout.pki / "front-proxy", "ca")
         self._account_key = layout.pki / "service-account.key"
         pki.load_or_make_key(self._account_key)
         pki.write_public_key(self._account_key, layout.pki / "service-account.pub")
@@ -141,6 +142,11 @@ class Services:
             "advertise-address": ADVERTISED,
             "endpoint-reconciler-type": "none",
             "service-cluster-ip-range": SERVICE_RANGE,
+            "requestheader-client-ca-file": self._front_proxy.certificate_file,
+            "requestheader-allowed-names": "front-proxy-client",
+            "requestheader-username-headers": "X-Remote-User",
+            "requestheader-group-headers": "X-Remote-Group",
+            "requestheader-extra-headers-prefix": "X-Remote-Extra-",
             "tls-cert-file": certificate,
             "tls-private-key-file": key,
             "client-ca-file": self.authority_file,
