@@ -56,15 +56,6 @@ class NodePools(Component):
         self.finish({"nodes": {pool: list(args.pools[pool].nodes) for pool in sorted(args.pools)}})
 
     def _node(self, name: str, node: str, pool_name: str, pool: Pool) -> NodeBundle:
-        labels = k8s.core.v1.NodePatch(
-            f"{name}-{node}-labels",
-            metadata=k8s.meta.v1.ObjectMetaPatchArgs(
-                name=node,
-                labels={POOL_LABEL: pool_name, ROLE_LABEL: pool.role.value},
-                annotations={"pulumi.com/patchFieldManager": FIELD_MANAGER},
-            ),
-            opts=self.child(),
-        )
         taint = None
         if pool.role.tainted:
             taint = NodeTaint(
@@ -75,4 +66,14 @@ class NodePools(Component):
                 effect="NoSchedule",
                 opts=self.child(),
             )
+        # A patch of a node that does not exist would make one up; the taint's own error comes first.
+        labels = k8s.core.v1.NodePatch(
+            f"{name}-{node}-labels",
+            metadata=k8s.meta.v1.ObjectMetaPatchArgs(
+                name=node,
+                labels={POOL_LABEL: pool_name, ROLE_LABEL: pool.role.value},
+                annotations={"pulumi.com/patchFieldManager": FIELD_MANAGER},
+            ),
+            opts=self.child(depends_on=[taint] if taint else None),
+        )
         return NodeBundle(labels, taint)
