@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from workflow.errors import WorkflowError
 from workflow.events import Outcome, read_outcome
@@ -36,6 +36,8 @@ class StackCommand:
     state_dir: Path | None = None
     stack_file: Path | None = None
     """File with the stack's configuration; Pulumi.<stack>.yaml of the project when left out."""
+    transcript: Path | None = None
+    """File that gets what Pulumi prints, instead of the terminal."""
 
     def prepare(self) -> None:
         """Make the stack exist in its backend, and clear a lock that a killed run left behind."""
@@ -53,8 +55,11 @@ class StackCommand:
     def up(
         self, *, refresh: bool = False, yes: bool = True, policies: bool = True, args: Sequence[str] = ()
     ) -> Outcome:
-        """`pulumi up`. Raises WorkflowError when it fails."""
-        options = ["--yes", "--skip-preview"] if yes else []
+        """`pulumi up`, always after its preview: what a policy refuses there is refused before anything is made.
+
+        Raises WorkflowError when it fails.
+        """
+        options = ["--yes"] if yes else []
         return self._operate("up", [*options, *(["--refresh"] if refresh else []), *self._pack(policies), *args])
 
     def preview(self, *, policies: bool = True, args: Sequence[str] = ()) -> Outcome:
@@ -115,10 +120,23 @@ class StackCommand:
 
     def _stream(self, command: Sequence[str]) -> int:
         """Run Pulumi on the terminal. Ctrl-C reaches it through the terminal; this process waits for its end."""
-        with _interrupts_left_to_the_child():
+        with _interrupts_left_to_the_child(), self._output() as output:
             return subprocess.run(
-                [str(self.executable), *command], cwd=self.project, env=self._environment(), check=False
+                [str(self.executable), *command],
+                cwd=self.project,
+                env=self._environment(),
+                stdout=output,
+                stderr=subprocess.STDOUT if output else None,
+                check=False,
             ).returncode
+
+    @contextmanager
+    def _output(self) -> Iterator[IO[bytes] | None]:
+        if self.transcript is None:
+            yield None
+            return
+        with self.transcript.open("ab") as output:
+            yield output
 
     def _capture(self, command: Sequence[str], cwd: Path | None = None) -> str:
         result = subprocess.run(

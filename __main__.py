@@ -1,0 +1,105 @@
+"""The program behind `pulumi up`: load the stack, ask whether it can be deployed, wire the tiers, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from components.audit import AuditTrail, AuditTrailArgs
+from components.business import BusinessTier, BusinessTierArgs
+from components.cluster import Baseline, BaselineArgs, NodePools, NodePoolsArgs
+from components.inference import (
+    BatchJob,
+    BatchJobArgs,
+    InferenceGateway,
+    InferenceGatewayArgs,
+    ServedModel,
+    ServedModelArgs,
+)
+from components.provider_sdk import LantauProvider, RequiredKind, preflight
+from components.vector import VectorStore, VectorStoreArgs
+from lantau.platform import Platform, load_platform
+from lantau.problems import InvalidInput
+
+OLDEST_KUBERNETES = "1.34"
+"""Weights are image volumes: beta and on from 1.35, stable in 1.36; 1.34 can switch them on."""
+
+ENVOY_GATEWAY = "helm install eg oci://docker.io/envoyproxy/gateway-helm --version v1.9.1 -n envoy-gateway-system"
+EXTERNAL_SECRETS = "helm install external-secrets external-secrets/external-secrets --version 1.3.2 -n external-secrets"
+ADDON_KINDS = [
+    *(
+        RequiredKind("gateway.networking.k8s.io", kind, "v1", "Envoy Gateway", ENVOY_GATEWAY)
+        for kind in ("Gateway", "HTTPRoute")
+    ),
+    *(
+        RequiredKind("gateway.envoyproxy.io", kind, "v1alpha1", "Envoy Gateway", ENVOY_GATEWAY)
+        for kind in ("EnvoyProxy", "SecurityPolicy", "BackendTrafficPolicy", "ClientTrafficPolicy")
+    ),
+    *(
+        RequiredKind("external-secrets.io", kind, "v1", "External Secrets", EXTERNAL_SECRETS)
+        for kind in ("SecretStore", "ExternalSecret")
+    ),
+]
+
+
+def load() -> Platform:
+    """The stack as Pulumi's configuration gives it, checked together with its releases."""
+    data: Any = pulumi.Config().get_object("stack")
+    return load_platform(Path(__file__).parent, pulumi.get_stack(), data if isinstance(data, dict) else {})
+
+
+def refuse_what_cannot_be_deployed(platform: Platform, provider: LantauProvider) -> None:
+    """Ask cluster and store before anything is registered; everything in the way is said at once."""
+    stack = platform.stack
+    found = preflight(
+        provider,
+        cluster_uid=str(stack.cluster.uid) if stack.cluster.uid else None,
+        min_server_version=OLDEST_KUBERNETES,
+        required_kinds=ADDON_KINDS,
+        required_nodes=[node for pool in stack.pools.values() for node in pool.nodes],
+        required_secrets=stack.secrets.third_party,
+        check_store=True,
+    )
+    if not found.ok:
+        raise pulumi.RunError(f"stack {platform.name} cannot be deployed:\n{found.text()}")
+
+
+def deploy(platform: Platform) -> None:
+    """Declare the tiers. Everything but the node pools waits for the namespaces and their baseline."""
+    stack = platform.stack
+    store = LantauProvider(
+        "lantau", context=stack.cluster.context, region=stack.secrets.region, stack=platform.name
+    )
+    refuse_what_cannot_be_deployed(platform, store)
+    cluster = k8s.Provider("cluster", context=stack.cluster.context, cluster_identifier=f"lantau-{platform.name}")
+
+    def tier(*depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(providers=[cluster, store], depends_on=list(depends_on))
+
+    pools = NodePools("pools", NodePoolsArgs(platform), tier())
+    baseline = Baseline("baseline", BaselineArgs(platform), tier())
+    ready = tier(baseline, pools)
+    audit = AuditTrail("audit", AuditTrailArgs(), tier(baseline))
+    VectorStore("vector", VectorStoreArgs(platform), ready)
+    gateway = InferenceGateway("inference", InferenceGatewayArgs(platform), ready)
+    for name in stack.models:
+        ServedModel(name, ServedModelArgs(platform, name), tier(baseline, pools, gateway))
+    for name in stack.batch:
+        BatchJob(name, BatchJobArgs(platform, name), ready)
+    BusinessTier("business", BusinessTierArgs(platform), ready)
+
+    pulumi.export("stage", stack.stage.value)
+    pulumi.export("fingerprint", platform.fingerprint)
+    pulumi.export("releases", {"/".join(key): release.digest for key, release in platform.releases.items()})
+    pulumi.export("weights", {name: model.weights() for name, model in stack.models.items()})
+    pulumi.export("edge", f"https://{stack.business.host}")
+    pulumi.export("audit_policy_sha256", audit.policy_sha256)
+
+
+try:
+    deploy(load())
+except InvalidInput as error:
+    raise pulumi.RunError(f"the stack is refused:\n{error}") from None
