@@ -15,6 +15,7 @@ from rich.table import Table
 from sandbox.cluster import FOREIGN_VARIABLES, Sandbox, Status
 from sandbox.cluster.crds import DEFAULT_FAMILIES
 from sandbox.cluster.ports import DEFAULT_NAME
+from sandbox.engine import build_engine, build_tools
 from sandbox.errors import SandboxError
 
 app = typer.Typer(
@@ -39,11 +40,11 @@ def up(
     """Start what does not run yet; everything that was there before is found again."""
     with _said_plainly("up", name):
         sandbox = Sandbox(name)
-        families = dict.fromkeys((*DEFAULT_FAMILIES, *(family or ())))
+        families = tuple(dict.fromkeys((*DEFAULT_FAMILIES, *(family or ()))))
+        # Building shows a progress of its own, so it must be over before the spinner starts.
+        sandbox.obtain(families)
         with err.status("") as spinner:
-            sandbox.up(
-                audit_policy=audit_policy, families=tuple(families), base_port=base_port, progress=spinner.update
-            )
+            sandbox.up(audit_policy=audit_policy, families=families, base_port=base_port, progress=spinner.update)
         out.print(f"sandbox {name} is up; kubectl --kubeconfig {sandbox.kubeconfig()} --context {sandbox.context}")
 
 
@@ -82,8 +83,6 @@ def status(name: Name = DEFAULT_NAME) -> None:
 def build() -> None:
     """Build the engine and the control plane, or find them built."""
     with _said_plainly("build", DEFAULT_NAME):
-        from sandbox.engine import build_engine, build_tools
-
         build_engine()
         out.print(str(build_tools()))
 

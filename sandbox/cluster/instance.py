@@ -20,11 +20,10 @@ from sandbox.cluster.process import ProcessTable, Spec
 from sandbox.cluster.services import Services
 from sandbox.cluster.status import ProcessStatus, Status
 from sandbox.cluster.text import write_private
+from sandbox.engine import build_tools, crd_dir
 from sandbox.errors import SandboxError
 
 Progress = Callable[[str], None]
-TOOLS_VARIABLE = "LANTAU_SANDBOX_TOOLS"
-CRDS_VARIABLE = "LANTAU_SANDBOX_CRDS"
 FOREIGN_VARIABLES = (
     "AWS_PROFILE",
     "AWS_DEFAULT_PROFILE",
@@ -54,9 +53,8 @@ def _silent(_: str) -> None:
 class Sandbox:
     """The sandbox called `name`.
 
-    `tools` is the folder of the programs (default: $LANTAU_SANDBOX_TOOLS, or what `sandbox.engine` finds or builds);
-    `crd_dir` gives the folder of a family of custom resource definitions (default: a folder in $LANTAU_SANDBOX_CRDS, or
-    what `sandbox.engine` knows); `home` is where sandboxes keep their state.
+    `tools` is the folder of the programs (default: what `sandbox.engine` finds or builds); `crd_dir` gives the folder
+    of a family of custom resource definitions; `home` is where sandboxes keep their state.
     Every method raises SandboxError, whose message is meant for the user.
     """
 
@@ -65,7 +63,7 @@ class Sandbox:
         name: str = DEFAULT_NAME,
         *,
         tools: Path | None = None,
-        crd_dir: Callable[[str], Path] | None = None,
+        crd_dir: Callable[[str], Path] = crd_dir,
         home: Path | None = None,
     ) -> None:
         self._layout = Layout(home or state_home(), name)
@@ -107,8 +105,7 @@ class Sandbox:
         `nodes` default to those of the last `up`, at first to DEFAULT_NODES; fake nodes not among them are deleted.
         `audit_policy` is a file or the text of one, by default Lantau's own. `base_port` moves the block of ports.
         """
-        tools = self._find_tools()
-        folders = {family: self._find_crds(family) for family in families}
+        tools, folders = self.obtain(families)
         with exclusive(self._layout.lock) as lock:
             self._layout.prepare()
             ports = self._layout.ports(base_port)
@@ -123,6 +120,10 @@ class Sandbox:
                 self._furnish(api, made, folders, self._remember_nodes(nodes), lock, progress)
             finally:
                 api.close()
+
+    def obtain(self, families: Sequence[str] = crds.DEFAULT_FAMILIES) -> tuple[Path, dict[str, Path]]:
+        """The folders of the programs and of the definitions; what is missing is built first, which takes its time."""
+        return self._programs(), {family: self._crd_dir(family) for family in families}
 
     def down(self) -> list[str]:
         """End every process of this sandbox and keep its data; returns the names of those that ran."""
@@ -334,27 +335,9 @@ class Sandbox:
         except (OSError, ValueError, TypeError, KeyError):
             return DEFAULT_NODES
 
-    def _find_tools(self) -> Path:
-        named = os.environ.get(TOOLS_VARIABLE)
-        if self._tools is not None:
-            tools = self._tools
-        elif named:
-            tools = Path(named)
-        else:
-            from sandbox.engine import build_tools
-
-            tools = build_tools()
+    def _programs(self) -> Path:
+        tools = self._tools or build_tools()
         missing = [name for name in services.PROGRAMS if not os.access(tools / name, os.X_OK)]
         if missing:
             raise SandboxError(f"{tools} lacks {', '.join(missing)}; build them with: python -m sandbox build")
         return tools
-
-    def _find_crds(self, family: str) -> Path:
-        named = os.environ.get(CRDS_VARIABLE)
-        if self._crd_dir is not None:
-            return self._crd_dir(family)
-        if named:
-            return Path(named) / family
-        from sandbox.engine import crd_dir
-
-        return crd_dir(family)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-import yaml
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from sandbox.__main__ import app
@@ -115,7 +115,7 @@ def test_nodes_are_remembered_as_they_were() -> None:
 
 
 def test_stages_are_told_apart_by_name_and_keep_finalizers() -> None:
-    stages = [stage for path in sorted(STAGES.glob("*.yaml")) for stage in yaml.safe_load_all(path.read_text())]
+    stages = [stage for path in sorted(STAGES.glob("*.yaml")) for stage in YAML(typ="safe").load_all(path)]
     names = [stage["metadata"]["name"] for stage in stages]
     assert len(names) == len(set(names)) == 5
     assert not [stage for stage in stages if "finalizers" in stage["spec"]["next"]]
