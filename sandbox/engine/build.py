@@ -126,6 +126,8 @@ class _Build:
         )
         for number, job in enumerate(jobs, 1):
             left -= job.seconds
+            if number > 1:  # the programs before it have compiled some of its packages
+                self._count(job, lambda _line: None, lambda: None)
             self._compile(job, f"{number} of {len(jobs)}", left)
         self._reporter.say(f"the engine's programs are built, in {_minutes(time.monotonic() - self._started)}")
 
@@ -146,15 +148,17 @@ class _Build:
         tick = self._ticker(lambda: count, lambda: "downloaded")
         if tool.package == ".":
             self._provider_documents(tool, stage, tick)
-        template = "{{if .Stale}}stale{{else}}cached{{end}}"
-        listing = self._go_retrying(
-            ["list", *golang.FLAGS, "-deps", "-f", template, tool.package], stage, on_line, tick
-        )
-        states = listing.split()
-        job = _Job(tool, folder, len(states), states.count("stale"))
+        job = _Job(tool, folder)
+        self._count(job, on_line, tick)
         text = f"{count} modules downloaded" if count else "modules are there"
         self._reporter.end(f"{title}: {tool.name}: {text}, {job.stale} of {job.packages} packages to compile")
         return job
+
+    def _count(self, job: _Job, on_line: Callable[[str], None], tick: Callable[[], None]) -> None:
+        template = "{{if .Stale}}stale{{else}}cached{{end}}"
+        arguments = ["list", *golang.FLAGS, "-deps", "-f", template, job.tool.package]
+        states = self._go_retrying(arguments, job.folder / "module", on_line, tick).split()
+        job.packages, job.stale = len(states), states.count("stale")
 
     def _provider_documents(self, tool: Tool, stage: Path, tick: Callable[[], None]) -> None:
         """Two documents that the provider's main.go embeds, made compact from the files of its module."""

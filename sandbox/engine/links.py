@@ -19,7 +19,7 @@ MARKER: Final = ".lantau-engine"
 
 _MODULE: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    'runpy.run_module("{module}", run_name="__main__", alter_sys=True)'
 )
 _HOSTS: Final = {
     "pulumi-language-python": "sandbox.host.language",
@@ -41,8 +41,8 @@ def tools_folder(store: Store) -> Path | None:
     return folder
 
 
-def engine_folder(store: Store, checkout: Path = CHECKOUT) -> Path | None:
-    """`.lantau/bin` of the checkout, filled; None until the engine's programs are built.
+def engine_folder(store: Store) -> Path | None:
+    """`.lantau/bin` of this checkout, filled; None until the engine's programs are built.
 
     The cache is shared by checkouts, but the language host and the random provider are Python of one checkout, and the
     engine looks for its language hosts in the folder where it lies itself. So the engine is a hard link there (a
@@ -52,7 +52,7 @@ def engine_folder(store: Store, checkout: Path = CHECKOUT) -> Path | None:
     paths = {name: path for name, path in found.items() if path is not None}
     if len(paths) < len(found):
         return None
-    folder = checkout / ".lantau" / "bin"
+    folder = CHECKOUT / ".lantau" / "bin"
     _folder(folder)
     try:
         for name, path in paths.items():
@@ -61,8 +61,8 @@ def engine_folder(store: Store, checkout: Path = CHECKOUT) -> Path | None:
             else:
                 _link(folder / name, path)
         for name, module in _HOSTS.items():
-            _script(folder / name, _launcher(checkout, module))
-        _script(folder / "pulumi-resource-pulumi-python", _dynamic(checkout))
+            _script(folder / name, _launcher(module))
+        _script(folder / "pulumi-resource-pulumi-python", _dynamic())
         _write(folder / MARKER, "the programs here belong to the engine that this checkout built\n", 0o644)
     except OSError as error:
         raise SandboxError(f"cannot write to {folder}: {error.strerror}") from error
@@ -81,23 +81,23 @@ def current_folders(store: Store) -> list[Path]:
     return [*folders, tools] if tools else folders
 
 
-def _python(checkout: Path) -> str:
-    environment = checkout / ".venv" / "bin" / "python"
+def _python() -> str:
+    environment = CHECKOUT / ".venv" / "bin" / "python"
     return shlex.quote(str(environment if environment.exists() else sys.executable))
 
 
-def _launcher(checkout: Path, module: str) -> str:
+def _launcher(module: str) -> str:
     # -P and the path as an argument: the folder in which the engine runs is not searched, and the user's program, which
     # the host starts, inherits no PYTHONPATH that was meant for us.
     code = shlex.quote(_MODULE.format(module=module))
-    return f'#!/bin/sh\nexec {_python(checkout)} -P -u -c {code} {shlex.quote(str(checkout))} "$@"\n'
+    return f'#!/bin/sh\nexec {_python()} -P -u -c {code} {shlex.quote(str(CHECKOUT))} "$@"\n'
 
 
-def _dynamic(checkout: Path) -> str:
+def _dynamic() -> str:
     environment = '"${PULUMI_RUNTIME_VIRTUALENV}/bin/python"'
     return (
         f'#!/bin/sh\nif [ -n "${{PULUMI_RUNTIME_VIRTUALENV:-}}" ] && [ -x {environment} ]; then\n'
-        f'    exec {environment} -u -m pulumi.dynamic "$@"\nfi\nexec {_python(checkout)} -u -m pulumi.dynamic "$@"\n'
+        f'    exec {environment} -u -m pulumi.dynamic "$@"\nfi\nexec {_python()} -u -m pulumi.dynamic "$@"\n'
     )
 
 
