@@ -145,10 +145,10 @@ def _why(error: Exception) -> str:
     """A few words for why a connection failed."""
     kinds = (
         (urllib3.exceptions.NameResolutionError, "the name does not resolve"),
+        (urllib3.exceptions.NewConnectionError, "connection refused or no route"),
         (urllib3.exceptions.ConnectTimeoutError, "no answer in time"),
         (urllib3.exceptions.ReadTimeoutError, "no answer in time"),
         (urllib3.exceptions.ProxyError, "the proxy refuses"),
-        (urllib3.exceptions.NewConnectionError, "connection refused"),
         (urllib3.exceptions.ProtocolError, "the connection was closed"),
         (urllib3.exceptions.LocationValueError, "its address is not valid"),
     )

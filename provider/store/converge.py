@@ -55,19 +55,25 @@ class Recorded:
         )
 
 
+def refuse_older_epoch(live: Live, spec: SecretSpec, recorded: int = 0) -> int:
+    """The epoch that the secret is at, 0 when nobody knows. Raises ProviderError when it is ahead of what is declared."""
+    # Either may be missing: the tag on a secret made by hand, the record when one is adopted.
+    epoch = max(epoch_of(live) or 0, recorded)
+    if epoch > spec.epoch:
+        raise ProviderError(
+            f"secret {spec.name} is at epoch {epoch} in the store, and {spec.epoch} is declared; epochs only go up: "
+            f"set {epoch} to keep its value or {epoch + 1} to rotate"
+        )
+    return epoch
+
+
 def converge(store: SecretStore, live: Live, spec: SecretSpec, recorded: Recorded | None = None) -> Live:
     """Make values, description, key and tags as declared; gives the secret as it then stands.
 
     `recorded` is None when a secret is adopted. Raises ProviderError; whatever was done before stays, and calling
     again carries on from there.
     """
-    # Either may be missing: the tag on a secret made by hand, the record when one is adopted.
-    epoch = max(epoch_of(live) or 0, recorded.epoch if recorded else 0)
-    if epoch > spec.epoch:
-        raise ProviderError(
-            f"secret {spec.name} is at epoch {epoch} in the store, and {spec.epoch} is declared; epochs only go up: "
-            f"set {epoch} to keep its value or {epoch + 1} to rotate"
-        )
+    epoch = refuse_older_epoch(live, spec, recorded.epoch if recorded else 0)
     _settings(store, live, spec, recorded)
     token = spec.epoch_token()
     # A second new version for the same epoch would push the values that are in use out of reach.

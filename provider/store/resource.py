@@ -11,7 +11,7 @@ from provider.config import ProviderConfig
 from provider.errors import ProviderError
 from provider.resource import Change, Claims, Differences, ResourceKind, Say, State
 from provider.store.client import CURRENT, PREVIOUS, Live, SecretStore, region_of
-from provider.store.converge import Recorded, converge, epoch_of, refuse_foreign
+from provider.store.converge import Recorded, converge, epoch_of, refuse_foreign, refuse_older_epoch
 from provider.store.fields import Field, make_values
 from provider.store.spec import DEFAULT_RECOVERY, INPUTS, TAG_FIELD, SecretSpec, check_secret
 from provider.values import UNKNOWN, Plain, Unknown, holds_unknown
@@ -95,6 +95,7 @@ class ManagedSecret(ResourceKind):
                 raise ProviderError(f"secret {spec.name} was created and cannot be found; run again to adopt it")
         else:
             refuse_foreign(live, spec.stack, spec.name)
+            refuse_older_epoch(live, spec)
             if live.deleted:
                 store.restore(live)
                 say.warning(

@@ -118,7 +118,7 @@ def _check_fields(inputs: Inputs) -> Any:
     given = inputs.mapping("fields")
     if isinstance(given, Unknown):
         return given
-    if not given:
+    if not given and isinstance(inputs.values.get("fields", {}), dict):
         inputs.fail("fields", "at least one field is required, for example {password: {kind: random}}")
     if len(given) > shapes.MOST_FIELDS:
         inputs.fail("fields", f"{len(given)} fields are too many; at most {shapes.MOST_FIELDS} fit one secret")
