@@ -66,6 +66,10 @@ class StackCommand:
         """`pulumi preview`. Raises WorkflowError when it fails."""
         return self._operate("preview", [*self._pack(policies), *args])
 
+    def capture_preview(self) -> str:
+        """`pulumi preview --json` without policies: the document as text."""
+        return self._capture(["preview", "--json", "--stack", self.stack, *self._config()])
+
     def refresh(self) -> Outcome:
         """`pulumi refresh`. Raises WorkflowError when it fails."""
         return self._operate("refresh", ["--yes", "--skip-preview"])
@@ -152,7 +156,8 @@ class StackCommand:
         return result.stdout
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true", **self.env}
+        # The event log is an option of the debug commands; Pulumi's Automation API switches it on in the same way.
+        return {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_DEBUG_COMMANDS": "true", **self.env}
 
     def _clear_dead_lock(self) -> None:
         """Remove the lock of a run on this machine whose process is gone; nobody else uses this backend."""

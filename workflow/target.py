@@ -109,7 +109,7 @@ def target(project: Path, platform: Platform, *, preview_only: bool = False) -> 
         return
     if not preview_only:
         raise WorkflowError(
-            f"the kubeconfig has no context {context}, named by Pulumi.{platform.name}.yaml. {nearest(context, known)}\n"
+            f"the kubeconfig has no context {context}, of Pulumi.{platform.name}.yaml. {nearest(context, known)}\n"
             f"Point KUBECONFIG at the cluster's file, or change cluster.context of the stack."
         )
     console.print(
