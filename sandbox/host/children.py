@@ -1,0 +1,140 @@
+"""Programs that the host starts: each in a process group of its own, none of them left behind.
+
+The engine interrupts the host's group when it closes. A child in that group would answer with a KeyboardInterrupt
+traceback, so children have groups of their own and are ended by SIGTERM.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from sandbox.errors import SandboxError
+from sandbox.host.environment import PythonEnvironment
+
+TETHER: Final = Path(__file__).with_name("tether.py")
+GRACE: Final = 3.0
+"""Seconds between SIGTERM and SIGKILL; the engine kills the host itself after five."""
+DRAIN: Final = 1.0
+"""Seconds to wait for output after the child has ended: something that it started may hold the pipe open for ever."""
+_CHUNK: Final = 64 * 1024
+
+
+class Child:
+    """One running program."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        """The process, which is also the leader of its group."""
+        return self._process.pid
+
+    async def wait(self) -> int:
+        """Its exit code; the negative number of the signal that ended it."""
+        return await self._process.wait()
+
+    async def output(self) -> AsyncGenerator[tuple[str, bytes]]:
+        """What it prints, as it comes: `stdout` or `stderr` and the bytes; ends when it has ended."""
+        queue: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(maxsize=64)
+        streams = {"stdout": self._process.stdout, "stderr": self._process.stderr}
+        pumps = [asyncio.create_task(_pump(name, stream, queue)) for name, stream in streams.items() if stream]
+        drained = asyncio.create_task(self._drained(pumps))
+        try:
+            while not (drained.done() and queue.empty()):
+                item = asyncio.create_task(queue.get())
+                await asyncio.wait([item, drained], return_when=asyncio.FIRST_COMPLETED)
+                if item.done():
+                    yield item.result()
+                else:
+                    item.cancel()
+        finally:
+            for task in (*pumps, drained):
+                task.cancel()
+
+    async def _drained(self, pumps: Sequence["asyncio.Task[None]"]) -> None:
+        await self._process.wait()
+        if pumps:
+            await asyncio.wait(pumps, timeout=DRAIN)
+
+    async def stop(self) -> None:
+        """End it and what it started in its group: SIGTERM, at most GRACE seconds, SIGKILL."""
+        if self._process.returncode is not None:
+            return
+        self._signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(self._process.wait(), GRACE)
+        except TimeoutError:
+            self._signal(signal.SIGKILL)
+            await self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        # The leader is not reaped yet, so its pid still names this group and no other.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+
+class Children:
+    """All running programs of a host."""
+
+    def __init__(self) -> None:
+        self._running: set[Child] = set()
+        self._closed = False
+
+    @contextlib.asynccontextmanager
+    async def start(
+        self,
+        environment: PythonEnvironment,
+        arguments: Sequence[str],
+        variables: Mapping[str, str],
+        folder: str | None,
+        *,
+        piped: bool,
+    ) -> AsyncIterator[Child]:
+        """Run Python with these arguments in `folder`; whatever happens, it has ended when the context is left.
+
+        `piped` catches its output for `Child.output`; otherwise it writes to the host's own. Raises SandboxError when
+        it cannot be started.
+        """
+        if self._closed:
+            raise SandboxError("the language host is ending")
+        python = str(environment.python)
+        command = [python, "-I", "-S", str(TETHER), str(os.getpid()), python, "-u", *arguments]
+        sink = PIPE if piped else None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+                env=environment.variables(variables),
+                cwd=folder or None,
+                process_group=0,
+            )
+        except OSError as error:
+            raise SandboxError(f"{python} could not be started in {folder or Path.cwd()}: {error.strerror}") from error
+        child = Child(process)
+        self._running.add(child)
+        try:
+            yield child
+        finally:
+            try:
+                await asyncio.shield(child.stop())
+            finally:
+                self._running.discard(child)
+
+    async def stop(self) -> None:
+        """End all of them; none can be started any more."""
+        self._closed = True
+        await asyncio.gather(*(child.stop() for child in list(self._running)))
+
+
+async def _pump(name: str, stream: asyncio.StreamReader, queue: "asyncio.Queue[tuple[str, bytes]]") -> None:
+    while chunk := await stream.read(_CHUNK):
+        await queue.put((name, chunk))
