@@ -7,7 +7,6 @@ assert recorded.one("kubernetes:core/v1:Namespace", "baseline-lantau-batch").pro
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -246,7 +245,6 @@ def record(
         loop.close()
         asyncio.set_event_loop(None)
         pulumi.runtime.settings.reset_options()
-        gc.collect()
     return monitor.recorded
 
 
