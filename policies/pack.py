@@ -60,6 +60,15 @@ MODULES: Final = (
     "least_privilege.pods.namespace_restricted",
     "least_privilege.gpu.no_foreign_toleration",
     "least_privilege.gpu.no_foreign_request",
+    "keys.no_key_in_env",
+    "keys.no_key_in_config_map",
+    "keys.no_key_in_command",
+    "keys.no_key_in_metadata",
+    "keys.secret_from_store",
+    "keys.no_key_in_probe",
+    "keys.no_key_in_volume",
+    "keys.no_key_in_image",
+    "keys.no_key_elsewhere",
 )
 
 

@@ -80,7 +80,7 @@ def documents(resource: Resource) -> list[Document]:
         found = resource.cache["documents"] = []
         nested = frozenset(id(obj.body) for obj in resource.objects)
         for obj in resource.objects:
-            for path, _, leaf in leaves(obj.body, obj.path, nested - {id(obj.body)}):
+            for path, _, leaf in leaves(obj.body, obj.path, nested):
                 if isinstance(leaf, str) and len(leaf) >= 32:
                     found.extend(Document(obj, path, body) for body in _in_text(leaf, _DEPTH))
     return found

@@ -131,7 +131,7 @@ def leaves(value: Plain, path: str = "", skip: frozenset[int] = frozenset()) -> 
     while stack:
         where, key, current = stack.pop()
         if isinstance(current, dict):
-            if id(current) in skip:
+            if current is not value and id(current) in skip:
                 continue
             stack.extend((join(where, name), name, member) for name, member in reversed(current.items()))
         elif isinstance(current, list):

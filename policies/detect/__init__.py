@@ -1,0 +1,1 @@
+"""Finding keys: known shapes, names, contexts and encodings. No value ever leaves this package."""

@@ -1,0 +1,137 @@
+"""Names that promise a key: split into words, so that a tokenizer is no token."""
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+
+class Promise(Enum):
+    """What a name says of its value."""
+
+    NOTHING = 0
+    WEAK = 1
+    """A credential of some kind; only a random value counts."""
+    SECRET = 2
+    """A token, key or secret; plain words may be references to one."""
+    PASSWORD = 3
+    """A password; a plain word is one too."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Words of a text, each once."""
+    return frozenset(text.split())
+
+
+_WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+_PASSWORDS: Final = frozenset(
+    {"password", "passwd", "passphrase", "pwd", "pass", "passwort", "requirepass", "userpass"}
+)
+_PASSWORD_ENDS: Final = ("password", "passwd", "passphrase")
+_SECRETS: Final = frozenset({"secret", "token", "masterauth", "psk", "jwt"})
+_SECRET_ENDS: Final = ("apikey", "secretkey", "accesskey", "privatekey", "authkey", "authtoken", "accesstoken")
+_SECRET_ENDS_MORE: Final = (
+    "refreshtoken",
+    "bearertoken",
+    "clientsecret",
+    "sharedsecret",
+    "encryptionkey",
+    "signingkey",
+)
+_KEY_OWNERS: Final = word_set(
+    """
+    api auth account db database private priv client secret access encryption encrypt signing sign master
+    shared storage ssh admin hmac jwt session app application webhook deploy deployment license aes rsa crypto
+    cipher consumer subscription management registry write ingest ingestion service server user root license
+    openai anthropic claude azure google gemini deepseek dashscope qwen moonshot zhipu mistral cohere groq
+    together replicate pinecone weaviate qdrant milvus tavily serper wandb langchain langsmith langfuse
+    sendgrid stripe twilio aliyun alibaba tencent ngc nvidia github gitlab hf huggingface litellm vllm minio
+    s3 aws oss cos
+    """
+)
+_WEAK: Final = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "cred", "creds", "pw", "sk"})
+
+# A last word that turns a key into something about a key.
+_ABOUT: Final = word_set(
+    """
+    name names file files path paths url urls uri id ids endpoint endpoints header headers ttl length len
+    expiry expires expiration expire age rotation policy type types enabled required mode algorithm alg
+    version format prefix suffix ref refs reference arn provider store class manager mount dir directory
+    location min max size count limit limits timeout interval period seconds minutes hours days hint field
+    label labels selector source kind title description message text placeholder regex pattern validator
+    validation generator scopes scope audience issuer role roles annotation annotations env var variable
+    config options settings namespace key_name property index used usage budget price cost rate host port
+    address domain server user username owner status state change reset strength complexity duration date time
+    at lifetime retention
+    """
+)
+# "token" as a piece of text, not as a credential.
+_TEXT_TOKEN: Final = word_set(
+    """
+    max min num count total new per prompt completion input output stop special pad eos bos unk mask sep cls
+    image audio video start end begin next last first think thinking tool decode encode draft speculative
+    chunk special vocab ngram token
+    """
+)
+_NOT_SECRET: Final = word_set(
+    """
+    checksum digest sha sha1 sha256 sha512 md5 hash etag commit revision fingerprint public publishable site
+    existing pull tls ca allow allows enable enabled disable disabled require requires has is use show skip no
+    """
+)
+_REFERENCES: Final = frozenset({"existing", "pull", "tls", "ca", "ref", "image"})
+_KEY_NOT: Final = frozenset(
+    {"public", "primary", "foreign", "partition", "sort", "cache", "routing", "hash", "publishable"}
+)
+
+
+@lru_cache(maxsize=8192)
+def words(name: str) -> tuple[str, ...]:
+    """Words of a name in lower case: DB_PASSWORD, dbPassword and db-password are the same two words."""
+    return tuple(word.lower() for word in _WORD.findall(name[:200]))
+
+
+@lru_cache(maxsize=8192)
+def promise(name: str) -> Promise:
+    """What a name says of its value."""
+    parts = words(name)
+    while parts and (
+        parts[-1].isdigit() or parts[-1] in ("value", "plain", "plaintext", "raw", "b", "base", "encoded")
+    ):
+        parts = parts[:-1]
+    if not parts or parts[-1] in _ABOUT:
+        return Promise.NOTHING
+    last, before = _singular(parts[-1]), parts[-2] if len(parts) > 1 else ""
+    if _NOT_SECRET.intersection(parts) and not (last in _PASSWORDS and not _negated(parts)):
+        return Promise.NOTHING
+    if last in _PASSWORDS or last.endswith(_PASSWORD_ENDS):
+        return Promise.PASSWORD
+    if last == "token" or last.endswith("token"):
+        return _token(parts, last)
+    if last in _SECRETS or last.endswith((*_SECRET_ENDS, *_SECRET_ENDS_MORE)):
+        return Promise.SECRET
+    if last == "key" and before in _KEY_OWNERS and not _KEY_NOT.intersection(parts):
+        return Promise.SECRET
+    if last == "data" and parts[-3:-1] == ("client", "key"):
+        return Promise.SECRET
+    return Promise.WEAK if last in _WEAK else Promise.NOTHING
+
+
+def _negated(parts: tuple[str, ...]) -> bool:
+    return bool({"no", "allow", "allows", "skip", "show", "enable", "disable", "hash", "has", "is"}.intersection(parts))
+
+
+def _token(parts: tuple[str, ...], last: str) -> Promise:
+    if last not in ("token", "authtoken", "accesstoken", "refreshtoken", "bearertoken", "apitoken", "usertoken"):
+        return Promise.NOTHING
+    plural = parts[-1].endswith("s")
+    if _TEXT_TOKEN.intersection(parts[:-1]):
+        return Promise.NOTHING
+    return Promise.WEAK if plural else Promise.SECRET
+
+
+def _singular(word: str) -> str:
+    if word.endswith("s") and word[:-1] in (*_PASSWORDS, *_SECRETS, "key"):
+        return word[:-1]
+    return word

@@ -1,0 +1,179 @@
+"""Keys that are known by their own shape, wherever they stand."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from policies.detect.decode import base64_text
+from policies.detect.values import entropy, is_placeholder, is_reference
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A kind of key: what it is called, its pattern, and a further check of what matched."""
+
+    what: str
+    pattern: re.Pattern[str]
+    check: Callable[[str], bool] | None = None
+
+
+def _mixed(text: str) -> bool:
+    return any(c.isdigit() for c in text) and any(c.isalpha() for c in text) and entropy(text) >= 3.0
+
+
+def _has_digit(text: str) -> bool:
+    return any(c.isdigit() for c in text)
+
+
+def _real(text: str) -> bool:
+    """Whether what follows a prefix is no mask and no example."""
+    return entropy(text) >= 2.8 and "EXAMPLE" not in text and not re.search(r"(?:x|X|\*|0){8}", text)
+
+
+def _shape(what: str, pattern: str, check: Callable[[str], bool] | None = _real) -> Shape:
+    return Shape(what, re.compile(pattern), check)
+
+
+_B: Final = r"(?<![A-Za-z0-9_])"
+_E: Final = r"(?![A-Za-z0-9_])"
+
+SHAPES: Final = (
+    _shape("an AWS access key id", rf"{_B}(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}{_E}"),
+    _shape("a Google API key", rf"{_B}AIza[\w-]{{35}}(?![\w-])", lambda t: entropy(t) >= 3.5),
+    _shape("a Google OAuth secret", rf"{_B}(?:GOCSPX-[\w-]{{28}}|ya29\.[\w-]{{30,400}})"),
+    _shape("an Alibaba Cloud access key id", rf"{_B}LTAI[a-zA-Z0-9]{{12,24}}{_E}", _mixed),
+    _shape("a Tencent Cloud secret id", rf"{_B}AKID[A-Za-z0-9]{{32}}{_E}", _mixed),
+    _shape("a Volcengine access key id", rf"{_B}AKLT[\w-]{{40,60}}"),
+    _shape("a Hugging Face token", rf"{_B}(?:hf_|api_org_)[a-zA-Z0-9]{{34}}{_E}"),
+    _shape("an Anthropic key", rf"{_B}sk-ant-(?:api|admin|sid)\d\d-[\w-]{{60,120}}"),
+    _shape("an OpenAI key", rf"{_B}sk-(?:proj|svcacct|admin|None)-[\w-]{{20,200}}"),
+    _shape("an OpenAI key", rf"{_B}sk-[A-Za-z0-9]{{20}}T3BlbkFJ[A-Za-z0-9]{{20}}{_E}"),
+    _shape(
+        "an API key",
+        rf"{_B}sk-(?:or-v1-|lf-|litellm-)?(?:[0-9a-zA-Z]{{32,64}}{_E}|[0-9a-f]{{8}}-[0-9a-f-]{{27}})",
+        _mixed,
+    ),
+    _shape("an NVIDIA key", rf"{_B}nvapi-[\w-]{{60,70}}"),
+    _shape("a GitHub token", rf"{_B}(?:gh[pousr]_[0-9a-zA-Z]{{36}}{_E}|github_pat_\w{{82}})"),
+    _shape("a GitLab token", rf"{_B}gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat)-[\w-]{{20,64}}"),
+    _shape(
+        "a Slack token",
+        rf"{_B}xox[abposre]-(?:\d-)?(?:\d{{8,14}}-){{1,3}}[A-Za-z0-9-]{{16,64}}|{_B}xapp-\d-[A-Z0-9]{{8,14}}-\d{{8,14}}-\w{{32,64}}",
+    ),
+    _shape("a Slack webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,80}"),
+    _shape("a DingTalk webhook", r"oapi\.dingtalk\.com/robot/send\?access_token=[0-9a-f]{64}"),
+    _shape("a WeCom webhook", r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[0-9a-f-]{36}"),
+    _shape("a Feishu webhook", r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[0-9a-f-]{36}"),
+    _shape("a Discord webhook", r"discord(?:app)?\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
+    _shape("a Telegram bot token", r"(?<!\d)\d{8,10}:AA[\w-]{33}(?![\w-])"),
+    _shape("a SendGrid key", rf"{_B}SG\.[\w-]{{22}}\.[\w-]{{43}}"),
+    _shape("a Stripe key", rf"{_B}(?:sk|rk)_(?:live|test)_[0-9a-zA-Z]{{16,120}}|{_B}whsec_[A-Za-z0-9+/]{{24,64}}"),
+    _shape("a DigitalOcean token", rf"{_B}do[opr]_v1_[0-9a-f]{{64}}"),
+    _shape("a Databricks token", rf"{_B}dapi[0-9a-f]{{32}}(?:-\d)?{_E}"),
+    _shape("a Docker Hub token", rf"{_B}dckr_(?:pat|oat)_[\w-]{{27,32}}"),
+    _shape("a Grafana token", rf"{_B}(?:glsa_[A-Za-z0-9]{{32}}_[0-9a-f]{{8}}|glc_[A-Za-z0-9+/]{{32,400}})"),
+    _shape("a Groq key", rf"{_B}gsk_[A-Za-z0-9]{{48,56}}{_E}"),
+    _shape("a Replicate token", rf"{_B}r8_[A-Za-z0-9]{{37}}{_E}"),
+    _shape(
+        "a vendor key",
+        rf"{_B}(?:pplx-[0-9a-zA-Z]{{40,56}}|xai-[0-9a-zA-Z]{{60,90}}|pcsk_[\w]{{50,80}}|tvly-[\w-]{{24,50}})",
+    ),
+    _shape("a LangSmith key", rf"{_B}lsv2_(?:pt|sk)_[0-9a-f]{{32}}_[0-9a-f]{{10}}"),
+    _shape("a Twilio key", rf"{_B}SK[0-9a-f]{{32}}{_E}"),
+    _shape("a Mailgun key", rf"{_B}key-[0-9a-f]{{32}}{_E}"),
+    _shape("a Shopify token", rf"{_B}shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}"),
+    _shape("an npm token", rf"{_B}npm_[A-Za-z0-9]{{36}}{_E}"),
+    _shape("a PyPI token", rf"{_B}pypi-AgE[\w-]{{40,300}}"),
+    _shape("a Pulumi token", rf"{_B}pul-[a-f0-9]{{40}}{_E}"),
+    _shape("a Vault token", rf"{_B}hv[sbr]\.[\w-]{{24,300}}"),
+    _shape("a Terraform token", r"(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}"),
+    _shape("an Azure storage key", r"(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,90}={0,2}"),
+    _shape("an Azure client secret", r"(?<![\w~.-])[\w~.-]{3}[78]Q~[\w~.-]{31,34}(?![\w~.-])"),
+    _shape(
+        "a JWT",
+        rf"{_B}ey[A-Za-z0-9_-]{{14,2000}}\.ey[A-Za-z0-9_-]{{14,8000}}\.[A-Za-z0-9_-]{{10,2000}}",
+        lambda t: entropy(t) >= 3.5,
+    ),
+    _shape("an age secret key", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
+    _shape("a PuTTY private key", r"PuTTY-User-Key-File-\d"),
+    _shape("a bcrypt hash", r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}", None),
+    _shape(
+        "a password hash", r"\$apr1\$[./0-9A-Za-z]{1,8}\$[./0-9A-Za-z]{22}|\{S?SHA\}[A-Za-z0-9+/]{27,60}={0,2}", None
+    ),
+    _shape(
+        "a password hash",
+        r"\$(?:1|5|6|y|7|gy)\$[./0-9A-Za-z$=,]{8,60}\$[./0-9A-Za-z]{22,90}|\$argon2(?:id|i|d)\$v=\d\d\$",
+        None,
+    ),
+    _shape("a cluster join token", r"--token[= ]\s{0,3}[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])", None),
+)
+
+# One look over a text tells whether any shape can be in it.
+MARKS: Final = re.compile(
+    r"A3T|A[KSB]IA|ACCA|AIza|GOCSPX|ya29\.|LTAI|AKID|AKLT|hf_|api_org_|sk-|nvapi-|gh[pousr]_|github_pat|gl[a-z]{2,5}-"
+    r"|xox[a-z]-|xapp-|hooks\.slack|dingtalk|weixin|open-apis|/api/webhooks|:AA|SG\.|[sr]k_(?:live|test)|whsec_|do[opr]_v1"
+    r"|dapi|dckr_|gls?[ac]_|gsk_|r8_|pplx-|xai-|pcsk_|tvly-|lsv2_|SK[0-9a-f]|key-|shp[acps]|npm_|pypi-|pul-|hv[sbr]\."
+    r"|atlasv1|AccountKey|AccessKey=|[78]Q~|ey[A-Za-z0-9_-]{14}|AGE-SECRET|PuTTY|\$2[abxy]\$|\$apr1|SHA\}|\$[1567gy]{1,2}\$|\$argon2|--token"
+)
+
+_PEM: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----((?:[\sA-Za-z0-9+/=:,-]|\\[nrt]){0,400})"
+)
+_URL: Final = re.compile(
+    r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{1,30})://([^\s/?#@\"'<>`:]{0,120}):([^\s/?#\"'<>`@]{1,400})@(?=[\w\[\$\{(.-])"
+)
+_URL_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9+.-])https?://([A-Za-z0-9_.~-]{16,200})@(?=[\w\[\$\{(])")
+_ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,10}:\w{1,60}/([^\s@/]{1,200})@")
+_HEADER: Final = re.compile(r"(?i)(?<![\w-])(bearer|basic|token|apikey)\s{1,4}([A-Za-z0-9+/=_.~-]{8,2000})")
+
+
+def known_shapes(text: str) -> Iterator[str]:
+    """What kinds of key stand in a text."""
+    if len(text) < 16:
+        return
+    if MARKS.search(text):
+        for shape in SHAPES:
+            for match in shape.pattern.finditer(text):
+                if shape.check is None or shape.check(match[0]):
+                    yield shape.what
+                    break
+    if "PRIVATE KEY" in text:
+        for match in _PEM.finditer(text):
+            if len(re.sub(r"\\[nrt]|[^A-Za-z0-9+/]", "", match[1])) >= 16:
+                yield "a private key"
+                break
+
+
+def url_credentials(text: str) -> Iterator[str]:
+    """Passwords and tokens in the user part of URLs."""
+    if "@" not in text or ":" not in text:
+        return
+    for match in _URL.finditer(text):
+        if not is_reference(match[3]) and not is_placeholder(match[3]):
+            yield "a password in a URL"
+            return
+    for match in _ORACLE.finditer(text):
+        if not is_reference(match[1]) and not is_placeholder(match[1]):
+            yield "a password in a URL"
+            return
+    for match in _URL_TOKEN.finditer(text):
+        if _mixed(match[1]) and not is_reference(match[1]):
+            yield "a token in a URL"
+            return
+
+
+def header_credentials(text: str) -> Iterator[str]:
+    """Credentials behind an authentication scheme, as in `Authorization: Bearer ...`."""
+    for match in _HEADER.finditer(text):
+        value = match[2]
+        if is_placeholder(value) or is_reference(value):
+            continue
+        if match[1].lower() == "basic":
+            decoded = base64_text(value)
+            if decoded is not None and ":" in decoded and not is_reference(decoded.partition(":")[2]):
+                yield "basic credentials"
+                return
+        elif len(value) >= 16 and _mixed(value):
+            yield "a credential in a header"
+            return
