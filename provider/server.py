@@ -80,15 +80,15 @@ class EngineLog:
             return
 
 
-async def _parent_gone() -> None:
+async def _parent_gone(parent: int) -> None:
     """Returns once the process that started us has ended: an engine that was killed cannot stop us itself."""
-    parent = os.getppid()
     while os.getppid() == parent:
         await asyncio.sleep(PARENT_CHECK)
 
 
 async def serve(arguments: list[str]) -> None:
     """Listen on a loopback port, tell it on stdout, and serve until stopped."""
+    parent = os.getppid()
     engine = next((argument for argument in arguments if not argument.startswith("-")), "")
     size = LARGEST_MESSAGE
     server = grpc.aio.server(
@@ -101,7 +101,7 @@ async def serve(arguments: list[str]) -> None:
     await server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    waits = [asyncio.ensure_future(server.wait_for_termination()), asyncio.ensure_future(_parent_gone())]
+    waits = [asyncio.ensure_future(server.wait_for_termination()), asyncio.ensure_future(_parent_gone(parent))]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     await server.stop(grace=0)
 

@@ -56,7 +56,7 @@ class Recorded:
 
 
 def refuse_older_epoch(live: Live, spec: SecretSpec, recorded: int = 0) -> int:
-    """The epoch that the secret is at, 0 when nobody knows. Raises ProviderError when it is ahead of what is declared."""
+    """The epoch that the secret is at, 0 if nobody knows. Raises ProviderError when it is ahead of the declared."""
     # Either may be missing: the tag on a secret made by hand, the record when one is adopted.
     epoch = max(epoch_of(live) or 0, recorded)
     if epoch > spec.epoch:
