@@ -12,7 +12,7 @@ from typing import Any
 
 
 def describe() -> dict[str, Any]:
-    """`executable`, `version`, `distributions` (name, version, whether another one requires it) and `plugins`."""
+    """`executable`, `version` and `distributions` (name, version, whether another one requires it)."""
     required: set[str] = set()
     found: dict[str, dict[str, Any]] = {}
     for distribution in metadata.distributions():
@@ -30,27 +30,7 @@ def describe() -> dict[str, Any]:
         "executable": sys.executable,
         "version": ".".join(map(str, sys.version_info[:3])),
         "distributions": [found[key] for key in sorted(found)],
-        "plugins": _plugins(),
     }
-
-
-def _plugins() -> list[dict[str, str]]:
-    """The providers that SDKs on the path say they belong to: name, version and server."""
-    plugins: dict[str, dict[str, str]] = {}
-    for entry in sys.path:
-        for path in sorted(Path(entry).glob("*/pulumi-plugin.json")) if entry else []:
-            try:
-                content = json.loads(path.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
-                continue
-            if not isinstance(content, dict) or not content.get("resource"):
-                continue
-            name = str(content.get("name") or path.parent.name.removeprefix("pulumi_").replace("_", "-"))
-            plugins.setdefault(
-                name,
-                {"name": name, "version": str(content.get("version", "")), "server": str(content.get("server", ""))},
-            )
-    return [plugins[name] for name in sorted(plugins)]
 
 
 def _canonical(name: str) -> str:

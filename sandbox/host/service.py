@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import AsyncIterator
 from importlib import metadata
 from pathlib import Path
@@ -65,24 +64,12 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         )
 
     async def GetRequiredPackages(self, request: Any, context: Any) -> Any:
-        """The providers whose SDK is installed and whose program is on PATH.
+        """None, although the SDKs in the environment say which providers they need.
 
-        A self-built engine cannot download the others, and naming them would make it try, although most programs never
-        use them. One that a program does use is reported as missing when the program asks for it.
+        A self-built engine cannot download any, and warns at every look-up of one that lies on PATH, used or not. It finds
+        those that a program does use when the program asks for them.
         """
-        try:
-            about = await asyncio.to_thread(_environment(request.info).describe)
-        except SandboxError:  # Run says so too, and in a better place
-            return language.GetRequiredPackagesResponse()
-        return language.GetRequiredPackagesResponse(
-            packages=[
-                plugin_pb2.PackageDependency(
-                    name=plugin["name"], kind="resource", version=plugin["version"], server=plugin["server"]
-                )
-                for plugin in about["plugins"]
-                if shutil.which(f"pulumi-resource-{plugin['name']}")
-            ]
-        )
+        return language.GetRequiredPackagesResponse()
 
     async def RuntimeOptionsPrompts(self, request: Any, context: Any) -> Any:
         """Nothing to ask."""
