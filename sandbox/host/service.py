@@ -66,8 +66,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     async def GetRequiredPackages(self, request: Any, context: Any) -> Any:
         """None, although the SDKs in the environment say which providers they need.
 
-        A self-built engine cannot download any, and warns at every look-up of one that lies on PATH, used or not. It finds
-        those that a program does use when the program asks for them.
+        A self-built engine cannot download any, and warns at every look-up of one that lies on PATH, used or not. Those
+        that a program does use it finds when the program asks for them.
         """
         return language.GetRequiredPackagesResponse()
 
