@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 
 from components.audit import AuditTrail, AuditTrailArgs
 from components.business import BusinessTier, BusinessTierArgs
-from components.cluster import Baseline, BaselineArgs, NodePools, NodePoolsArgs
+from components.cluster import Baseline, BaselineArgs, NodePools, NodePoolsArgs, gpu_quotas
 from components.inference import (
     BatchJob,
     BatchJobArgs,
@@ -79,8 +79,8 @@ def deploy(platform: Platform) -> None:
     def tier(*depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=[cluster, store], depends_on=list(depends_on))
 
-    pools = NodePools("pools", NodePoolsArgs(platform), tier())
-    baseline = Baseline("baseline", BaselineArgs(platform), tier())
+    pools = NodePools("pools", NodePoolsArgs(stack.pools), tier())
+    baseline = Baseline("baseline", BaselineArgs(gpu_quotas(platform), stack.protect_data), tier())
     ready = tier(baseline, pools)
     audit = AuditTrail("audit", AuditTrailArgs(), tier(baseline))
     VectorStore("vector", VectorStoreArgs(platform), ready)

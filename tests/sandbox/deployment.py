@@ -18,7 +18,7 @@ from workflow.target import engine
 
 PROJECT = Path(__file__).parents[2]
 STACK = "sandbox"
-Change = Callable[[dict[str, Any]], None]
+Change = Callable[[dict[str, Any]], object]
 
 
 class Deployment:
@@ -40,7 +40,7 @@ class Deployment:
             stack_file=self.stack_file,
             transcript=self.transcript,
         )
-        self.configure(lambda stack: None)
+        self.configure(dict.copy)
         self.command.prepare()
 
     @staticmethod

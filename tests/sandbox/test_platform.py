@@ -1,10 +1,10 @@
-"""The whole platform on a real engine and a real API server. The tests run in order: each starts where the last ended."""
+"""The whole platform on a real engine and a real API server. The tests run in order, each on the last."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def before(items: Callable[..., list[dict[str, Any]]]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def deployment(
     sandbox: Sandbox, before: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Deployment]:
+) -> Deployment:
     """The platform, not yet deployed; what is left of it at the end goes with the sandbox."""
     return Deployment(sandbox, tmp_path_factory.mktemp("deployment"))
 
