@@ -131,8 +131,13 @@ def _make_string(values: Values) -> Made:
     return Made(text, {"result": text})
 
 
+# Hashing would need one more dependency. Null rather than left out: an output that is missing shows as unknown in every
+# preview.
+_NO_HASH: Final[Values] = {"bcryptHash": None}
+
+
 def _make_password(values: Values) -> Made:
-    return Made("none", {"result": _make_text(values)})
+    return Made("none", {"result": _make_text(values), **_NO_HASH})
 
 
 def _check_pet(values: Values) -> None:
@@ -203,8 +208,12 @@ def _text_inputs() -> dict[str, Field]:
     return fields | {"number": Field(bool)}
 
 
-def _adopt_text(secret: bool) -> Callable[[str], tuple[Values, Made]]:
-    return lambda text: ({"length": len(text)}, Made("none" if secret else text, {"result": text}))
+def _adopt_string(text: str) -> tuple[Values, Made]:
+    return {"length": len(text)}, Made(text, {"result": text})
+
+
+def _adopt_password(text: str) -> tuple[Values, Made]:
+    return {"length": len(text)}, Made("none", {"result": text, **_NO_HASH})
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -216,10 +225,10 @@ KINDS: Final[dict[str, Kind]] = {
         _adopt_id,
     ),
     "random:index/randomPassword:RandomPassword": Kind(
-        _text_inputs(), ("result",), _make_password, _check_string, _adopt_text(secret=True), frozenset({"result"})
+        _text_inputs(), ("result", "bcryptHash"), _make_password, _check_string, _adopt_password, frozenset({"result"})
     ),
     "random:index/randomString:RandomString": Kind(
-        _text_inputs(), ("result",), _make_string, _check_string, _adopt_text(secret=False)
+        _text_inputs(), ("result",), _make_string, _check_string, _adopt_string
     ),
     "random:index/randomPet:RandomPet": Kind(
         {"length": Field(int, default=2), "separator": Field(str, default="-"), "prefix": Field(str), **_KEEPERS},
