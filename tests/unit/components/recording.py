@@ -231,6 +231,9 @@ def record(
     """
     monitor = _Monitor(outputs, invokes or {})
     loop = asyncio.new_event_loop()
+    # What fails in the program is raised by `run`. The SDK leaves further futures with the same exception; when these
+    # are collected, they print its traceback in the middle of another test.
+    loop.set_exception_handler(lambda _loop, _context: None)
     asyncio.set_event_loop(loop)
     try:
         pulumi.runtime.set_mocks(monitor.mocks, project=PROJECT, stack=STACK, preview=preview, monitor=monitor)

@@ -81,5 +81,13 @@ def test_an_exception_inside_an_apply_is_raised() -> None:
         record(program)
 
 
+def test_an_exception_inside_an_apply_that_nothing_uses_is_raised() -> None:
+    def fail(_: Any) -> None:
+        raise ValueError("unused")
+
+    with pytest.raises(ValueError, match="unused"):
+        record(lambda: pulumi.Output.from_input("a").apply(fail) and None)
+
+
 def test_what_a_program_returns_is_kept() -> None:
     assert isinstance(record(lambda: Box("box")).result, Box)
