@@ -82,13 +82,15 @@ def placement(pools: Mapping[str, Pool]) -> tuple[k8s.core.v1.AffinityArgs, list
     return affinity, tolerations
 
 
-def spread_over_nodes(selector: Mapping[str, str]) -> list[k8s.core.v1.TopologySpreadConstraintArgs]:
-    """Spread the pods of a workload over nodes as evenly as the nodes allow."""
+def spread_over_nodes(
+    selector: Mapping[str, str], *, strict: bool = False
+) -> list[k8s.core.v1.TopologySpreadConstraintArgs]:
+    """Spread the pods of a workload over nodes as evenly as the nodes allow; `strict` rather lets a pod wait."""
     return [
         core.TopologySpreadConstraintArgs(
             max_skew=1,
             topology_key="kubernetes.io/hostname",
-            when_unsatisfiable="ScheduleAnyway",
+            when_unsatisfiable="DoNotSchedule" if strict else "ScheduleAnyway",
             label_selector=k8s.meta.v1.LabelSelectorArgs(match_labels=dict(selector)),
         )
     ]
@@ -106,10 +108,12 @@ def pod_spec(
     grace_seconds: int = 30,
     user: int = NON_ROOT_ID,
     restart_policy: str | None = None,
+    strict_spread: bool = False,
 ) -> k8s.core.v1.PodSpecArgs:
     """Spec of a pod that is admitted under `restricted`, mounts no token and runs on `pools` only.
 
     `selector` is the workload's own label selector; `grace_seconds` is the termination grace period.
+    `strict_spread` never puts one pod more than needed on a node: for pods that are each other's copies.
     """
     affinity, tolerations = placement(pools)
     return core.PodSpecArgs(
@@ -124,7 +128,7 @@ def pod_spec(
         security_context=pod_security(user),
         affinity=affinity,
         tolerations=tolerations or None,
-        topology_spread_constraints=spread_over_nodes(selector),
+        topology_spread_constraints=spread_over_nodes(selector, strict=strict_spread),
         termination_grace_period_seconds=grace_seconds,
         restart_policy=restart_policy,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from lantau.modelling import Frozen, ImageByDigest
+from lantau.modelling import Frozen, ImageByDigest, Name, RuleViolation
 
 HostName = Annotated[
     str,
@@ -26,6 +26,10 @@ class Backend(Frozen):
     """TCP port that the container listens on."""
     health_path: str = Field(default="/healthz", pattern=r"^/[\w/.\-]*$")
     """Path of the readiness and liveness probe."""
+    cpus: int = Field(default=1, ge=1, le=128)
+    """Cores that each pod is sure of; it may use twice as many when its node has them to spare."""
+    memory_gib: int = Field(default=2, ge=1, le=512)
+    """Memory of each pod, GiB."""
 
 
 class Queue(Frozen):
@@ -48,10 +52,20 @@ class Business(Frozen):
     """Public host name of the edge gateway."""
     tls_secret: str = Field(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", examples=["edge-tls"])
     """TLS Secret in the business namespace, made by cert-manager or External Secrets, never by this program."""
+    clients: tuple[Name, ...] = Field(default=("default",), min_length=1, max_length=40, examples=["[web, partner-a]"])
+    """Callers of the edge gateway. Each gets an API key of its own in the managed store, kept until its name goes."""
+    requests_per_second: int = Field(default=20, ge=1, le=100_000)
+    """Requests that each client may send in a second, counted by each proxy of the edge gateway for itself."""
     backend: Backend
     """The team's own service."""
     queue: Queue
     """Task queue."""
+
+    @model_validator(mode="after")
+    def _rules(self) -> Self:
+        if twice := sorted({name for name in self.clients if self.clients.count(name) > 1}):
+            raise RuleViolation(("clients",), f"these clients are named twice: {', '.join(twice)}")
+        return self
 
 
 class Vector(Frozen):
@@ -60,7 +74,7 @@ class Vector(Frozen):
     pool: str
     """Data pool that runs the store."""
     image: ImageByDigest
-    """Qdrant image, by digest; 1.13 or later, the unprivileged variant."""
+    """Qdrant image, by digest; 1.13.3 or later, the unprivileged variant."""
     replicas: int = Field(default=1, ge=1, le=15)
     """Number of Qdrant peers."""
     storage_gib: int = Field(default=200, ge=1, le=30_000)

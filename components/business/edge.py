@@ -1,0 +1,300 @@
+"""The public gateway: TLS, a key for each client, an allow-list of paths, limits, and a log of every request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from components.base import Component
+from components.business import kinds, proxy_kinds
+from components.custom import CustomSpec, custom_resource
+from components.provider_sdk import RandomField
+from components.secrets import Delivery, DeliveryArgs, ManagedKey, ManagedKeyArgs
+from lantau.endpoints import BACKEND, EDGE_GATEWAY, GATEWAY_CLASS, proxy_labels
+from lantau.labels import NAMESPACE_BUSINESS, POOL_LABEL, PRIORITY_STANDARD, standard_labels
+from lantau.platform import Platform
+from lantau.release.engine_args import request_timeout_seconds
+
+HTTPS_PORT: Final = 443
+LISTENER: Final = "https"
+KEY_HEADER: Final = "x-api-key"
+CLIENT_HEADER: Final = "x-client-id"
+"""Tells the backend who calls. Callers cannot set it: theirs is dropped first."""
+KEYS_SECRET: Final = "edge-api-keys"
+KEY_PREFIX: Final = "lantau_"
+KEY_LENGTH: Final = 48
+ALLOWED_PATHS: Final = ("/v1",)
+"""Everything else of the backend, its health and its metrics too, cannot be reached from outside."""
+HEALTH_PATH: Final = "/healthz"
+"""Answered by the proxy itself, without a key, for the load balancer and for probes from outside."""
+
+PROXIES: Final = 2
+PROXY_CPU: Final = "500m"
+PROXY_CPU_LIMIT: Final = "2"
+PROXY_MEMORY: Final = "1Gi"
+CONNECTIONS: Final = 4096
+"""Connections from callers that one proxy takes."""
+PARALLEL_REQUESTS: Final = 1024
+"""Requests that one proxy has open towards the backend; streamed answers keep theirs for minutes."""
+LARGEST_REQUEST: Final = "20Mi"
+MARGIN_SECONDS: Final = 30
+"""Time beyond the longest answer of a model, for the backend's own work."""
+
+ACCESS_LOG: Final = {
+    "time": "%START_TIME%",
+    "request_id": "%REQ(X-REQUEST-ID)%",
+    "client": "%REQ(X-CLIENT-ID)%",
+    "method": "%REQ(:METHOD)%",
+    "host": "%REQ(:AUTHORITY)%",
+    "path": "%REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+    "protocol": "%PROTOCOL%",
+    "tls": "%DOWNSTREAM_TLS_VERSION%",
+    "status": "%RESPONSE_CODE%",
+    "flags": "%RESPONSE_FLAGS%",
+    "details": "%RESPONSE_CODE_DETAILS%",
+    "bytes_received": "%BYTES_RECEIVED%",
+    "bytes_sent": "%BYTES_SENT%",
+    "duration_ms": "%DURATION%",
+    "first_byte_ms": "%RESPONSE_DURATION%",
+    "attempts": "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
+    "route": "%ROUTE_NAME%",
+    "backend": "%UPSTREAM_HOST%",
+    "backend_failure": "%UPSTREAM_TRANSPORT_FAILURE_REASON%",
+    "caller": "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
+}
+"""Fields of the access log. No body, no query, and of the headers neither key nor cookie."""
+
+
+def answer_seconds(platform: Platform) -> int:
+    """Longest time that the edge waits for the backend's whole answer."""
+    return request_timeout_seconds(platform.releases.values()) + MARGIN_SECONDS
+
+
+@dataclass(frozen=True)
+class EdgeGatewayArgs:
+    """A checked platform."""
+
+    platform: Platform
+
+
+@dataclass(frozen=True)
+class EdgeGatewayResources:
+    """What the gateway consists of."""
+
+    keys: ManagedKey
+    delivery: Delivery
+    proxies: k8s.apiextensions.CustomResource
+    gateway: k8s.apiextensions.CustomResource
+    callers: k8s.apiextensions.CustomResource
+    security: k8s.apiextensions.CustomResource
+    traffic: k8s.apiextensions.CustomResource
+    route: k8s.apiextensions.CustomResource
+
+
+class EdgeGateway(Component):
+    """Gateway `edge` with two proxies on the business pool.
+
+    The route is declared last: no path leads to the backend before keys, limits and log are in place.
+    """
+
+    TOKEN: ClassVar[str] = "lantau:business:EdgeGateway"
+
+    resources: EdgeGatewayResources
+    url: str
+    """Address for callers."""
+
+    def __init__(self, name: str, args: EdgeGatewayArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, opts)
+        platform = args.platform
+        self.url = f"https://{platform.stack.business.host}"
+        keys = self._keys(name, platform)
+        delivery = self._delivery(name, platform, keys)
+        proxies = self._declare(f"{name}-proxies", EDGE_GATEWAY, _proxies(platform))
+        gateway = self._declare(f"{name}-gateway", EDGE_GATEWAY, _gateway(platform), [proxies])
+        callers = self._declare(f"{name}-callers", EDGE_GATEWAY, _callers(platform))
+        security = self._declare(f"{name}-security", EDGE_GATEWAY, _security(platform), [delivery])
+        traffic = self._declare(f"{name}-traffic", BACKEND, _traffic(platform))
+        route = self._declare(f"{name}-route", BACKEND, _route(platform), [gateway, callers, security, traffic])
+        self.resources = EdgeGatewayResources(keys, delivery, proxies, gateway, callers, security, traffic, route)
+        self.finish({"url": self.url, "clients": list(platform.stack.business.clients)})
+
+    def _keys(self, name: str, platform: Platform) -> ManagedKey:
+        stack = platform.stack
+        # A new epoch leaves these alone: it would lock every client out at once. A client gets a new key by a second
+        # name, and the first name goes once it has moved.
+        fields = {
+            client: RandomField(length=KEY_LENGTH, prefix=KEY_PREFIX, rotate=False) for client in stack.business.clients
+        }
+        return ManagedKey(
+            f"{name}-keys",
+            ManagedKeyArgs(
+                stack_name=platform.name,
+                store=stack.secrets,
+                protect=stack.protect_data,
+                tier="business",
+                key="api-keys",
+                description="API keys of the edge gateway's clients, by client",
+                fields=fields,
+            ),
+            self.child(),
+        )
+
+    def _delivery(self, name: str, platform: Platform, keys: ManagedKey) -> Delivery:
+        # Names of clients may hold dashes, and variables of templates may not.
+        variables = {client: f"client_{client.replace('-', '_')}" for client in platform.stack.business.clients}
+        return Delivery(
+            f"{name}-keys",
+            DeliveryArgs(
+                namespace=NAMESPACE_BUSINESS,
+                secret_name=KEYS_SECRET,
+                files={client: f"{{{{ .{variable} }}}}" for client, variable in variables.items()},
+                values={variable: keys.field(client) for client, variable in variables.items()},
+            ),
+            self.child(depends_on=[keys]),
+        )
+
+    def _declare(
+        self, logical_name: str, name: str, spec: CustomSpec, depends_on: list[pulumi.Resource] | None = None
+    ) -> k8s.apiextensions.CustomResource:
+        return custom_resource(
+            logical_name,
+            spec,
+            name=name,
+            namespace=NAMESPACE_BUSINESS,
+            labels=standard_labels("gateway", instance=EDGE_GATEWAY, tier="business"),
+            opts=self.child(depends_on=depends_on),
+        )
+
+
+def _gateway(platform: Platform) -> kinds.GatewaySpec:
+    business = platform.stack.business
+    listener = kinds.TlsListener(
+        name=LISTENER,
+        port=HTTPS_PORT,
+        hostname=business.host,
+        tls=kinds.ListenerTls(certificate_refs=[kinds.SecretRef(name=business.tls_secret)]),
+    )
+    return kinds.GatewaySpec(
+        gateway_class_name=GATEWAY_CLASS,
+        infrastructure=kinds.Infrastructure(parameters_ref=kinds.ParametersRef(name=EDGE_GATEWAY)),
+        listeners=[listener],
+    )
+
+
+def _proxies(platform: Platform) -> proxy_kinds.EnvoyProxySpec:
+    labels = proxy_labels(EDGE_GATEWAY, NAMESPACE_BUSINESS)
+    deployment = proxy_kinds.ProxyDeployment(
+        replicas=PROXIES,
+        container=proxy_kinds.ProxyContainer(
+            resources=proxy_kinds.ProxyResources(
+                requests=proxy_kinds.Quantities(cpu=PROXY_CPU, memory=PROXY_MEMORY),
+                limits=proxy_kinds.Quantities(cpu=PROXY_CPU_LIMIT, memory=PROXY_MEMORY),
+            )
+        ),
+        pod=proxy_kinds.ProxyPod(
+            node_selector={POOL_LABEL: platform.stack.business.pool},
+            priority_class_name=PRIORITY_STANDARD,
+            topology_spread_constraints=[
+                proxy_kinds.SpreadConstraint(label_selector=proxy_kinds.LabelSelector(match_labels=labels))
+            ],
+        ),
+    )
+    log = proxy_kinds.LogSetting(format=proxy_kinds.LogFormat(fields_=ACCESS_LOG), sinks=[proxy_kinds.LogSink()])
+    return proxy_kinds.EnvoyProxySpec(
+        provider=proxy_kinds.Provider(kubernetes=proxy_kinds.KubernetesProvider(envoy_deployment=deployment)),
+        shutdown=proxy_kinds.Shutdown(drain_timeout=f"{answer_seconds(platform)}s", min_drain_duration="10s"),
+        telemetry=proxy_kinds.Telemetry(access_log=proxy_kinds.AccessLog(settings=[log])),
+    )
+
+
+def _callers(platform: Platform) -> proxy_kinds.ClientTrafficPolicySpec:
+    answer_headers = {
+        "strict-transport-security": "max-age=31536000",
+        "x-content-type-options": "nosniff",
+        # What a client quotes when it complains; the access logs of both gateways are searched by it.
+        "x-request-id": "%REQ(X-REQUEST-ID)%",
+    }
+    return proxy_kinds.ClientTrafficPolicySpec(
+        target_refs=[kinds.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
+        headers=proxy_kinds.HeaderSettings(
+            early_request_headers=proxy_kinds.RequestHeaders(remove=[CLIENT_HEADER]),
+            late_response_headers=proxy_kinds.ResponseHeaders(
+                set_=[proxy_kinds.HeaderValue(name=name, value=value) for name, value in answer_headers.items()]
+            ),
+        ),
+        connection=proxy_kinds.ClientConnection(connection_limit=proxy_kinds.ConnectionLimit(value=CONNECTIONS)),
+        timeout=proxy_kinds.ClientTimeout(
+            http=proxy_kinds.ClientHttpTimeout(
+                request_headers_received_timeout="10s",
+                request_received_timeout="60s",
+                idle_timeout="300s",
+                # A queued request is silent until its first token.
+                stream_idle_timeout=f"{answer_seconds(platform)}s",
+            )
+        ),
+        health_check=proxy_kinds.ListenerHealth(path=HEALTH_PATH),
+    )
+
+
+def _security(platform: Platform) -> kinds.SecurityPolicySpec:
+    # Of the Gateway, not of one route: a route that is added later is closed from its first moment.
+    return kinds.SecurityPolicySpec(
+        target_refs=[kinds.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
+        api_key_auth=kinds.ApiKeyAuth(
+            credential_refs=[kinds.SecretRef(name=KEYS_SECRET)],
+            extract_from=[kinds.KeyHeaders(headers=[KEY_HEADER])],
+            forward_client_id_header=CLIENT_HEADER,
+        ),
+        authorization=kinds.Authorization(
+            rules=[
+                kinds.AuthorizationRule(
+                    name="clients-of-the-stack",
+                    principal=kinds.Principal(
+                        headers=[
+                            kinds.HeaderPrincipal(name=CLIENT_HEADER, values=sorted(platform.stack.business.clients))
+                        ]
+                    ),
+                )
+            ]
+        ),
+    )
+
+
+def _traffic(platform: Platform) -> proxy_kinds.BackendTrafficPolicySpec:
+    rule = proxy_kinds.LimitRule(
+        client_selectors=[proxy_kinds.ClientSelector(headers=[proxy_kinds.HeaderMatch(name=CLIENT_HEADER)])],
+        limit=proxy_kinds.Limit(requests=platform.stack.business.requests_per_second),
+    )
+    return proxy_kinds.BackendTrafficPolicySpec(
+        target_refs=[kinds.TargetRef(kind="HTTPRoute", name=BACKEND)],
+        rate_limit=proxy_kinds.RateLimit(local=proxy_kinds.LocalRateLimit(rules=[rule])),
+        request_buffer=proxy_kinds.RequestBuffer(limit=LARGEST_REQUEST),
+        circuit_breaker=proxy_kinds.CircuitBreaker(
+            max_connections=PARALLEL_REQUESTS,
+            max_parallel_requests=PARALLEL_REQUESTS,
+            max_pending_requests=PARALLEL_REQUESTS,
+        ),
+        retry=proxy_kinds.Retry(
+            num_retries=2, retry_on=proxy_kinds.RetryOn(triggers=["connect-failure", "refused-stream"])
+        ),
+        timeout=proxy_kinds.BackendTimeout(tcp=proxy_kinds.TcpTimeout(connect_timeout="5s")),
+    )
+
+
+def _route(platform: Platform) -> kinds.HttpRouteSpec:
+    business = platform.stack.business
+    return kinds.HttpRouteSpec(
+        parent_refs=[kinds.ParentRef(name=EDGE_GATEWAY, section_name=LISTENER)],
+        hostnames=[business.host],
+        rules=[
+            kinds.RouteRule(
+                name="api",
+                matches=[kinds.RouteMatch(path=kinds.PathMatch(value=path)) for path in ALLOWED_PATHS],
+                backend_refs=[kinds.BackendRef(name=BACKEND, port=business.backend.port)],
+                timeouts=kinds.RouteTimeouts(request=f"{answer_seconds(platform)}s"),
+            )
+        ],
+    )
