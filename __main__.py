@@ -83,13 +83,13 @@ def deploy(platform: Platform) -> None:
     baseline = Baseline("baseline", BaselineArgs(gpu_quotas(platform), stack.protect_data), tier())
     ready = tier(baseline, pools)
     audit = AuditTrail("audit", AuditTrailArgs(), tier(baseline))
-    VectorStore("vector", VectorStoreArgs(platform), ready)
+    vector = VectorStore("vector", VectorStoreArgs(platform), ready)
     gateway = InferenceGateway("inference", InferenceGatewayArgs(platform), ready)
     for name in stack.models:
         ServedModel(name, ServedModelArgs(platform, name), tier(baseline, pools, gateway))
     for name in stack.batch:
         BatchJob(name, BatchJobArgs(platform, name), ready)
-    BusinessTier("business", BusinessTierArgs(platform), ready)
+    BusinessTier("business", BusinessTierArgs(platform), tier(baseline, pools, vector))
 
     pulumi.export("stage", stack.stage.value)
     pulumi.export("fingerprint", platform.fingerprint)
