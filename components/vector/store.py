@@ -181,10 +181,12 @@ class VectorStore(Component):
         if not clustered:
             return (from_backend,)
         peer = Peer(NAMESPACE_VECTOR, VECTOR.pod_labels)
+        # A peer fetches the snapshot of a shard that moves to it by the other one's REST API.
+        ports = [VECTOR.ports["http"], P2P_PORT]
         return (
             from_backend,
             *(
-                allow(f"qdrant-{way}-peers", NAMESPACE_VECTOR, VECTOR.pod_labels, [peer], [P2P_PORT], self.child())
+                allow(f"qdrant-{way}-peers", NAMESPACE_VECTOR, VECTOR.pod_labels, [peer], ports, self.child())
                 for way, allow in (("from", allow_ingress), ("to", allow_egress))
             ),
         )
