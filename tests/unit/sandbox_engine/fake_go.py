@@ -1,8 +1,8 @@
 """A `go` that does what a test tells it, as a real executable: the builder cannot tell the difference.
 
-The folder of the executable holds `behaviour.json` (read at each call) and `calls.jsonl` (one line a call). Keys of the
-behaviour, all optional: `version`; `stale` and `packages` for the listing; `sum` and `files` for a downloaded module; and
-for each of the verbs `env`, `list`, `mod`, `build`
+The folder of the executable holds `behaviour.json` (read at each call) and `calls.jsonl` (one line a call). Keys of
+the behaviour, all optional: `version`; `stale` and `packages` for the listing; `sum` and `files` for a module that is
+downloaded; and for each of the verbs `env`, `list`, `mod`, `build`
   `code`, `stderr`  fail so; with `once` only the first time
   `hang`            write half a binary, start a child, name both in `hanging.json` and wait to be ended
   `wait_for`        make the file `waiting` and go on when the named file exists
@@ -35,14 +35,14 @@ if verb == "env":
     sys.exit(0)
 if mine.get("wait_for"):
     open(path("waiting"), "w").close()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not os.path.exists(mine["wait_for"]) and time.monotonic() < end:
         time.sleep(0.02)
 if mine.get("hang"):
     output = arguments[arguments.index("-o") + 1] if "-o" in arguments else path("half")
     open(output, "w").write("half a bin")
     package(1)
-    child = subprocess.Popen(["sleep", "60"])
+    child = subprocess.Popen(["sleep", "180"])
     text = json.dumps({"go": os.getpid(), "child": child.pid})
     open(path("hanging.new"), "w").write(text)
     os.rename(path("hanging.new"), path("hanging.json"))

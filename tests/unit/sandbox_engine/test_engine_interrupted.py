@@ -23,7 +23,7 @@ PROVIDER = {
 }
 
 
-def until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
+def until(condition: Callable[[], bool], what: str, seconds: float = 90.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"{what} did not happen in {seconds:.0f} s"
@@ -72,7 +72,7 @@ class Machine:
         return process
 
     def run(self, checkout: Path, *arguments: str) -> str:
-        output, errors = self.start(checkout, *arguments).communicate(timeout=60)
+        output, errors = self.start(checkout, *arguments).communicate(timeout=120)
         assert self.started[-1].returncode == 0, errors
         return output
 
@@ -111,7 +111,7 @@ def test_an_ended_build_leaves_no_process_and_no_half_binary(machine: Machine, n
     process = machine.start(checkout, "build", "--engine")
     pids = machine.hanging()
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=90)
     assert process.returncode == 128 + number
     assert "Traceback" not in errors
     assert not running(pids["go"])
@@ -138,7 +138,7 @@ def test_a_killed_build_blocks_the_next_one_only_until_its_compiler_has_ended(ma
     told = second.stderr.readline()
     assert f"the compiler of an earlier build (process {process.pid}, which was killed) is still running" in told
     os.killpg(os.getpgid(pids["go"]), signal.SIGKILL)
-    second.communicate(timeout=30)
+    second.communicate(timeout=90)
     assert second.returncode == 0
     assert len(machine.finished()) == 2
     assert machine.partial() == []
@@ -155,7 +155,7 @@ def test_two_builders_share_the_work_and_the_second_says_whom_it_waits_for(machi
     assert f"another build is running (process {first.pid}); waiting" in second.stderr.readline()
     release.touch()
     for process in (first, second):
-        process.communicate(timeout=30)
+        process.communicate(timeout=90)
         assert process.returncode == 0
     assert len(machine.go.calls("build")) == 2
     assert all((checkout / ".lantau" / "bin" / "pulumi").exists() for checkout in (first_checkout, second_checkout))
@@ -172,7 +172,7 @@ def test_another_checkout_of_the_machine_starts_without_go(machine: Machine) -> 
 def test_an_error_is_one_message_and_code_one(machine: Machine) -> None:
     machine.go.behave(version="go1.19.8")
     process = machine.start(machine.checkout("one"), "build", "--engine")
-    output, errors = process.communicate(timeout=30)
+    output, errors = process.communicate(timeout=90)
     assert process.returncode == 1
     assert output == ""
     assert errors.startswith(f"error: {machine.go.folder}/go is Go 1.19.8, too old")
@@ -189,7 +189,7 @@ def test_the_provider_is_compiled_with_compact_documents_that_know_their_version
     assert schema == '{"name":"kubernetes","description":"é","version":"4.25.0"}'
     assert (stage / "terraform-mapping-embed.json").read_text(encoding="utf-8") == "{}"
     release.touch()
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
     assert process.returncode == 0
 
 
