@@ -36,7 +36,7 @@ class Api:
         context = ssl.create_default_context(cafile=str(authority))
         context.load_cert_chain(certificate, key)
         limits = httpx.Limits(max_connections=16, max_keepalive_connections=16)
-        self._client = httpx.Client(base_url=server, verify=context, timeout=60.0, trust_env=False, limits=limits)
+        self._client = httpx.Client(base_url=server, verify=context, timeout=120.0, trust_env=False, limits=limits)
 
     def close(self) -> None:
         """Drop the connections."""

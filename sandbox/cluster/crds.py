@@ -85,14 +85,14 @@ def install(api: Api, folders: dict[str, Path], progress: Callable[[str], None])
     return list(missing)
 
 
-def _wait_served(api: Api, names: set[str], timeout: float = 60.0) -> None:
+def _wait_served(api: Api, names: set[str], timeout: float = 240.0) -> None:
     deadline = time.monotonic() + timeout
     while absent := names - _served(api):
         if time.monotonic() > deadline:
             raise SandboxError(
                 f"the API server does not serve these kinds after {timeout:.0f} s: {', '.join(sorted(absent))}"
             )
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 def _served(api: Api) -> set[str]:

@@ -44,6 +44,8 @@ _STOP_ORDER = (
 )
 # An API server waits a minute for the watches of those who stay; each of its writes is in etcd already, so it need not.
 REPLACE_GRACE = 2.0
+# Each step takes a second or two; a machine that builds beside it has been seen to need thirty times as long.
+PATIENCE = 180.0
 
 
 def _silent(_: str) -> None:
@@ -118,6 +120,11 @@ class Sandbox:
             api = self._api(made)
             try:
                 self._furnish(api, made, folders, self._remember_nodes(nodes), lock, progress)
+            except SandboxError:
+                # A refusal of the API server says little when the reason is that etcd is gone.
+                for name in (services.ETCD, services.API):
+                    self._table.check(name)
+                raise
             finally:
                 api.close()
 
@@ -199,11 +206,11 @@ class Sandbox:
         self._ensure(made.keeper(), lock)
         self._ensure(made.aws(), lock)
         self._ensure(etcd, lock)
-        self._await(services.ETCD, made.etcd_ready(), 30)
+        self._await(services.ETCD, made.etcd_ready(), PATIENCE)
         self._ensure(made.api_server(policy), lock)
         api = self._api(made)
         try:
-            self._await(services.API, api.ready, 60)
+            self._await(services.API, api.ready, PATIENCE)
         finally:
             api.close()
 
@@ -235,11 +242,12 @@ class Sandbox:
         progress("waiting until everything is ready")
         for name, probe in made.probes().items():
             if self._table.pid_file(name).exists():
-                self._await(name, probe, 60)
+                self._await(name, probe, PATIENCE)
         # No pod can be made in a namespace before the controllers have put its default account there.
         account = f"/api/v1/namespaces/{addons.NAMESPACES[-1]}/serviceaccounts/default"
-        self._await(services.CONTROLLERS, lambda: api.get(account) is not None, 60)
-        self._await(services.KWOK, lambda: self._all_ready(api, nodes), 60)
+        self._await(services.CONTROLLERS, lambda: api.get(account) is not None, PATIENCE)
+        self._await(services.KWOK, lambda: self._all_ready(api, nodes), PATIENCE)
+        self._layout.remember_processes(self._table.names())
 
     def _all_ready(self, api: Api, nodes: Sequence[NodeSpec]) -> bool:
         ready = {node.name for node in node_statuses(api) if node.ready}
@@ -270,7 +278,9 @@ class Sandbox:
         return stopped + self._table.stop(self._table.names())
 
     def _process_names(self) -> list[str]:
-        return [name for names in reversed(_STOP_ORDER) for name in names]
+        known = [name for names in reversed(_STOP_ORDER) for name in names]
+        expected = {*self._layout.processes, *self._table.names()}
+        return [name for name in known if name in expected] or known
 
     def _process_status(self, name: str, ports: Ports | None) -> ProcessStatus:
         running = self._table.find(name)

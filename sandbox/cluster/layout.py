@@ -5,8 +5,10 @@ import os
 import re
 import secrets
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sandbox.cluster.ports import BLOCK, Ports, choose_base
 from sandbox.cluster.text import read_json, write_private
@@ -87,9 +89,7 @@ class Layout:
 
     def ports(self, base: int | None = None) -> Ports:
         """The block of ports, chosen on first use; `base` moves the sandbox to another block."""
-        path = self.folder / "instance.json"
-        settings = read_json(path) or {}
-        known = settings.get("base_port")
+        known = self._settings().get("base_port")
         if base is None:
             base = known if isinstance(known, int) else choose_base(self.name, str(self.folder), self._other_bases())
         ports = Ports.from_base(base)
@@ -100,8 +100,18 @@ class Layout:
                         f"base port {base} belongs to the sandbox {name!r} ({other} to {other + BLOCK - 1}); "
                         f"choose another: python -m sandbox up --name {self.name} --base-port {base + 1000}"
                     )
-            write_private(path, json.dumps({**settings, "base_port": base}) + "\n")
+            self._remember("base_port", base)
         return ports
+
+    @property
+    def processes(self) -> tuple[str, ...]:
+        """The processes that the last finished `up` had running; empty before the first."""
+        names = self._settings().get("processes")
+        return tuple(map(str, names)) if isinstance(names, list) else ()
+
+    def remember_processes(self, names: Iterable[str]) -> None:
+        """Note what runs when all is well."""
+        self._remember("processes", sorted(names))
 
     def prepare(self) -> None:
         """Make the folders, readable by their owner only; SandboxError when the disk is nearly full or not ours."""
@@ -130,6 +140,12 @@ class Layout:
             self.lock.unlink(missing_ok=True)
         except OSError as error:
             raise SandboxError(f"cannot remove {error.filename or self.folder}: {error.strerror}") from error
+
+    def _settings(self) -> dict[str, Any]:
+        return read_json(self.folder / "instance.json") or {}
+
+    def _remember(self, key: str, value: object) -> None:
+        write_private(self.folder / "instance.json", json.dumps({**self._settings(), key: value}) + "\n")
 
     @property
     def _trash(self) -> Path:

@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sandbox.errors import SandboxError
@@ -27,8 +27,10 @@ def exclusive(path: Path, wait: float = 180.0) -> Iterator[int]:
         time.sleep(0.05)
         descriptor = _acquire(path)
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        # The number is only for the message above, and a full disk must not keep `down` from its work.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield descriptor
     finally:
         os.close(descriptor)

@@ -167,7 +167,9 @@ class Services:
             "profiling": "false",
         }
         inputs = (audit_policy, encryption, certificate, account_public, self.authority_file)
-        return Spec(API, self._command(API, flags), inputs=inputs, ports={self.ports.api: "the API server"})
+        ports = {self.ports.api: "the API server"}
+        # Definitions make much garbage: collecting it half as often saves a fifth of the first start.
+        return Spec(API, self._command(API, flags), {"GOGC": "200"}, inputs, ports)
 
     def controller_manager(self) -> Spec:
         """The controllers; their requests are not throttled, because everything is on one machine."""

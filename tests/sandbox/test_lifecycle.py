@@ -246,3 +246,12 @@ def test_a_kubeconfig_under_the_context_of_another_cluster_reaches_the_sandbox(o
     kubectl = Path(sys.executable).with_name("kubectl")
     command = [str(kubectl), "--kubeconfig", str(path), "--context", "hk-prod", "get", "nodes", "-o", "name"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "node/one"
+
+
+def test_without_definitions_of_external_secrets_its_controller_is_not_missed(own: Sandbox) -> None:
+    start(own)
+    status = own.status()
+    assert status.running
+    assert "external-secrets" not in {process.name for process in status.processes}
+    own.down()
+    assert not own.status().running
