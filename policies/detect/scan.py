@@ -152,10 +152,9 @@ def _directive(match: re.Match[str]) -> bool:
 
 
 def _whole_line(text: str, start: int, end: int) -> bool:
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    before = text[line_start:start].strip().strip("\"'")
-    after = text[end : line_end if line_end >= 0 else len(text)].strip()
+    """Whether an assignment fills its line; only the near surroundings are looked at, so that long lines cost nothing."""
+    before = text[max(0, start - 40) : start].rpartition("\n")[2].strip().strip("\"'")
+    after = text[end : end + 40].partition("\n")[0].strip()
     return before in ("", "export", "set", "ENV", "-", "local", "ARG", "env") and after in ("", ",", ";", '"', "'")
 
 

@@ -125,6 +125,7 @@ _URL: Final = re.compile(
 )
 _URL_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9+.-])https?://([A-Za-z0-9_.~-]{16,200})@(?=[\w\[\$\{(])")
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,10}:\w{1,60}/([^\s@/]{1,200})@")
+_IMAGE: Final = re.compile(r"([^/:@\s]{1,100}):([^/@\s]{1,200})@(?!sha\d{1,3}:)[\w.-]{1,200}[:/]")
 _HEADER: Final = re.compile(r"(?i)(?<![\w-])(bearer|basic|token|apikey)\s{1,4}([A-Za-z0-9+/=_.~-]{8,2000})")
 
 
@@ -161,6 +162,12 @@ def url_credentials(text: str) -> Iterator[str]:
         if _mixed(match[1]) and not is_reference(match[1]):
             yield "a token in a URL"
             return
+
+
+def image_credentials(text: str) -> bool:
+    """Whether an image reference carries a user and a password before its registry."""
+    match = _IMAGE.match(text)
+    return match is not None and not is_reference(match[2]) and not is_placeholder(match[2])
 
 
 def header_credentials(text: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Final
 from policies.detect.argv import command_credentials, flag_pairs
 from policies.detect.decode import base64_text
 from policies.detect.scan import NAMES_KEYS, is_private_jwk, literal, pair, scan
+from policies.detect.shapes import image_credentials
 from policies.detect.values import is_key
 from policies.engine.rule import Finding, ResourceCheck, Unjudged, Verdict
 from policies.model.objects import Obj
@@ -125,7 +126,10 @@ class _Walk:
         elif isinstance(value, list):
             yield from self.sequence(value, path, name, place)
         elif isinstance(value, str):
-            yield from self.hits(place, path, scan(name, value))
+            found = scan(name, value)
+            if place is Place.IMAGE and image_credentials(value):
+                found.add("a password in an image reference")
+            yield from self.hits(place, path, found)
         elif value is UNKNOWN and place in (Place.ENV, Place.COMMAND, Place.PROBE):
             yield KeyFound(place, self.obj, path, None)
 
@@ -158,8 +162,9 @@ class _Walk:
             yield KeyFound(Place.METADATA, self.obj, path, None)
         for key, value in entries.items() if isinstance(entries, dict) else ():
             if isinstance(value, str):
-                # What stands before the slash is the owner of the key, not part of its name.
-                yield from self.hits(Place.METADATA, join(path, key), scan(key.rpartition("/")[2], value))
+                # A domain before the slash is the owner of the key, not part of its name.
+                owner, _, own = key.rpartition("/")
+                yield from self.hits(Place.METADATA, join(path, key), scan(own if "." in owner else key, value))
             elif value is UNKNOWN:
                 yield KeyFound(Place.METADATA, self.obj, join(path, key), None)
 

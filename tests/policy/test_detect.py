@@ -1,0 +1,118 @@
+"""The scanner behind the KEY rules."""
+
+import time
+
+import pytest
+
+from policies.detect.decode import DEPTH
+from policies.detect.names import Promise, promise
+from policies.detect.scan import scan
+from tests.policy.samples import (
+    CLEAN_DOCUMENTS,
+    CLEAN_NAMED,
+    DOCUMENTS,
+    NAMED,
+    SHAPED,
+    URLS,
+    WORD,
+    b64,
+)
+
+
+@pytest.mark.parametrize("value", [*SHAPED, *URLS])
+def test_a_key_is_known_by_its_shape_whatever_its_name(value: str) -> None:
+    assert scan("note", value)
+    assert scan("note", f"some text before\n{value}\nand after")
+
+
+@pytest.mark.parametrize(("name", "value"), [*NAMED, *DOCUMENTS])
+def test_a_key_is_known_by_its_name(name: str, value: str) -> None:
+    assert scan(name, value)
+
+
+@pytest.mark.parametrize(("name", "value"), [*CLEAN_NAMED, *CLEAN_DOCUMENTS])
+def test_a_look_alike_passes(name: str, value: str) -> None:
+    assert not scan(name, value)
+
+
+@pytest.mark.parametrize("value", [*SHAPED, *(text for _, text in DOCUMENTS)])
+def test_encodings_are_taken_off(value: str) -> None:
+    encoded = value
+    for _ in range(DEPTH):
+        encoded = b64(encoded)
+        assert scan("note", encoded)
+    assert scan("note", value.encode().hex())
+    assert scan("note", f"echo {b64(value)} | base64 -d > /key")
+
+
+def test_percent_encoding_is_taken_off() -> None:
+    assert scan("note", f"https%3A%2F%2Fuser%3A{WORD}%40example.com")
+
+
+@pytest.mark.parametrize(("name", "value"), [*NAMED, *DOCUMENTS, *(("note", value) for value in SHAPED)])
+def test_no_finding_repeats_the_value(name: str, value: str) -> None:
+    told = " ".join(scan(name, value))
+    assert WORD not in told
+    assert value[-12:] not in told
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "DB_PASSWORD", "dbPassword", "admin-passwd", "mysqlpassword", "PASSWORD_1"]
+)
+def test_names_of_passwords(name: str) -> None:
+    assert promise(name) is Promise.PASSWORD
+
+
+@pytest.mark.parametrize("name", ["apiKey", "API_KEY", "client-secret", "authToken", "privateKey", "secretAccessKey"])
+def test_names_of_secrets(name: str) -> None:
+    assert promise(name) is Promise.SECRET
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["key", "keyspace", "primary_key", "tokenizer", "max_tokens", "passthrough", "secretName", "token_url", "compass"],
+)
+def test_names_of_other_things(name: str) -> None:
+    assert promise(name) is Promise.NOTHING
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        " ",
+        "=",
+        "$(",
+        "${",
+        "{{",
+        "<",
+        "-----BEGIN ",
+        "a://",
+        "a://b:",
+        "password",
+        "password: ",
+        "ab=",
+        "%41",
+        "%",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "A" * 63 + ".",
+        "x" * 50 + " ",
+        "--flag ",
+        "<<EOF\n",
+        "[a]\nb=c\n",
+        "- {a: b}\n",
+        '{"a":',
+        "\\n",
+        "curl -u ",
+        "sk-",
+        "'",
+        "a.b_c-",
+        "machine a login ",
+    ],
+)
+def test_no_text_of_a_megabyte_takes_long(unit: str) -> None:
+    text = unit * (2**20 // len(unit))
+    started = time.process_time()
+    scan("note", text)
+    scan("password", text)
+    assert time.process_time() - started < 5

@@ -1,0 +1,66 @@
+"""SA-02."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import POD_HOLDERS, pod, pod_spec
+
+
+def spec(field: Any = None, **more: Any) -> dict[str, Any]:
+    return pod_spec(automountServiceAccountToken=field, **more)
+
+
+def account(field: Any = None, name: str = "worker", namespace: str = "team-a") -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": name, "namespace": namespace},
+    }
+    return found if field is None else {**found, "automountServiceAccountToken": field}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param([pod(spec())], id="the account is not in the program"),
+        pytest.param([pod(spec()), account()], id="nobody says anything"),
+        pytest.param([pod(spec(True)), account(False)], id="the pod asks against its account"),
+        pytest.param([pod(spec()), account(False, namespace="team-b")], id="the account is of another namespace"),
+        pytest.param([account(True)], id="the account gives it to all its pods"),
+    ],
+)
+def test_a_mounted_token_is_refused(program: list[dict[str, Any]]) -> None:
+    assert fires("SA-02", *program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param([pod(spec(False))], id="the pod refuses it"),
+        pytest.param([pod(spec()), account(False)], id="the account refuses it"),
+        pytest.param([pod(spec(False)), account()], id="the pod refuses what its account leaves open"),
+    ],
+)
+def test_a_refused_token_passes(program: list[dict[str, Any]]) -> None:
+    assert clean("SA-02", *program)
+
+
+@pytest.mark.parametrize("hold", POD_HOLDERS)
+def test_every_kind_that_embeds_pods_is_judged(hold: Any) -> None:
+    assert fires("SA-02", hold(spec(True)))
+
+
+def test_a_declared_account_may_have_its_token() -> None:
+    assert clean("SA-02", pod(spec(True)), account(True), config={"tokenAccounts": ["team-a/worker"]})
+    assert fires("SA-02", pod(spec(True)), config={"tokenAccounts": ["team-b/worker"]})
+
+
+def test_an_account_of_another_program_can_be_vouched_for() -> None:
+    assert clean("SA-02", pod(spec()), config={"accountsWithoutToken": ["team-a/*"]})
+
+
+def test_an_unknown_is_left_to_the_update() -> None:
+    assert judge("SA-02", pod(spec(UNKNOWN))).unjudged
+    assert judge("SA-02", pod(spec()), account(UNKNOWN)).unjudged

@@ -1,0 +1,48 @@
+"""RBAC-19."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import grant, listed, role, typed_list
+
+BAD = grant("", "persistentvolumes", "create")
+
+
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole"])
+def test_the_right_is_refused(kind: str) -> None:
+    assert judge("RBAC-19", role(BAD, kind=kind)).paths == ["rules[0]"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("", "*", "create"),
+        grant("*", ["persistentvolumes"], "*"),
+    ],
+)
+def test_the_right_is_found_however_it_is_written(rule: dict[str, Any]) -> None:
+    assert fires("RBAC-19", role(grant(), rule))
+
+
+@pytest.mark.parametrize("manifest", [listed(role(BAD)), typed_list(role(BAD))])
+def test_lists_are_looked_into(manifest: dict[str, Any]) -> None:
+    assert fires("RBAC-19", manifest)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("", "persistentvolumeclaims", "create"),
+        grant("", "persistentvolumes", ["get", "list"]),
+    ],
+)
+def test_other_rights_pass(rule: dict[str, Any]) -> None:
+    assert clean("RBAC-19", role(rule, kind="ClusterRole"))
+
+
+def test_an_unknown_item_is_left_to_the_update_and_hides_nothing() -> None:
+    outcome = judge("RBAC-19", role(grant("", "persistentvolumes", [UNKNOWN]), BAD))
+    assert outcome.paths == ["rules[1]"]
+    assert outcome.unjudged

@@ -1,0 +1,54 @@
+"""RBAC-05."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import grant, listed, role, typed_list
+
+BAD = grant("", "secrets", "list")
+
+
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole"])
+def test_the_right_is_refused(kind: str) -> None:
+    assert judge("RBAC-05", role(BAD, kind=kind)).paths == ["rules[0]"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("", ["configmaps", "secrets"], ["create", "watch"]),
+        grant("", "secrets", "get"),
+        grant("*", "*", "*"),
+        grant(["apps", ""], "secrets", "*"),
+        grant("", "secrets", "get", resourceNames=[]),
+    ],
+)
+def test_the_right_is_found_however_it_is_written(rule: dict[str, Any]) -> None:
+    assert fires("RBAC-05", role(grant(), rule))
+
+
+@pytest.mark.parametrize("manifest", [listed(role(BAD)), typed_list(role(BAD))])
+def test_lists_are_looked_into(manifest: dict[str, Any]) -> None:
+    assert fires("RBAC-05", manifest)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("", "secrets", "get", resourceNames=["app"]),
+        grant("external-secrets.io", ["externalsecrets", "secretstores"], "get"),
+        grant("vault.example.com", "secrets", "get"),
+        grant("", "secrets", ["create", "update"]),
+        grant("", "configmaps", "get"),
+    ],
+)
+def test_other_rights_pass(rule: dict[str, Any]) -> None:
+    assert clean("RBAC-05", role(rule, kind="ClusterRole"))
+
+
+def test_an_unknown_item_is_left_to_the_update_and_hides_nothing() -> None:
+    outcome = judge("RBAC-05", role(grant("", "secrets", [UNKNOWN]), BAD))
+    assert outcome.paths == ["rules[1]"]
+    assert outcome.unjudged

@@ -1,0 +1,52 @@
+"""RBAC-12."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import grant, listed, role, typed_list
+
+BAD = grant("admissionregistration.k8s.io", "validatingwebhookconfigurations", "update")
+
+
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole"])
+def test_the_right_is_refused(kind: str) -> None:
+    assert judge("RBAC-12", role(BAD, kind=kind)).paths == ["rules[0]"]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("admissionregistration.k8s.io", "mutatingwebhookconfigurations", "patch"),
+        grant("*", "mutatingwebhookconfigurations", "create"),
+        grant("admissionregistration.k8s.io", "*", "delete"),
+        grant("admissionregistration.k8s.io", ["validatingwebhookconfigurations"], "*"),
+    ],
+)
+def test_the_right_is_found_however_it_is_written(rule: dict[str, Any]) -> None:
+    assert fires("RBAC-12", role(grant(), rule))
+
+
+@pytest.mark.parametrize("manifest", [listed(role(BAD)), typed_list(role(BAD))])
+def test_lists_are_looked_into(manifest: dict[str, Any]) -> None:
+    assert fires("RBAC-12", manifest)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        grant("admissionregistration.k8s.io", "mutatingwebhookconfigurations", ["get", "list", "watch"]),
+        grant("example.com", "mutatingwebhookconfigurations", "patch"),
+    ],
+)
+def test_other_rights_pass(rule: dict[str, Any]) -> None:
+    assert clean("RBAC-12", role(rule, kind="ClusterRole"))
+
+
+def test_an_unknown_item_is_left_to_the_update_and_hides_nothing() -> None:
+    outcome = judge(
+        "RBAC-12", role(grant("admissionregistration.k8s.io", "mutatingwebhookconfigurations", [UNKNOWN]), BAD)
+    )
+    assert outcome.paths == ["rules[1]"]
+    assert outcome.unjudged

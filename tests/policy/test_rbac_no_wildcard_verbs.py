@@ -1,0 +1,60 @@
+"""RBAC-01."""
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import grant, listed, role, typed_list
+
+GOOD = grant("apps", "deployments", "get")
+BAD = grant("apps", "deployments", "*")
+
+
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole"])
+def test_a_wildcard_is_refused(kind: str) -> None:
+    assert judge("RBAC-01", role(BAD, kind=kind)).paths == ["rules[0].verbs[0]"]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        pytest.param(role(GOOD, BAD), id="in the second rule only"),
+        pytest.param(role(grant("apps", "deployments", ["get", "*"])), id="beside a harmless item"),
+        pytest.param(listed(role(GOOD), role(BAD)), id="inside a List"),
+        pytest.param(typed_list(role(BAD)), id="inside a RoleList without kinds"),
+        pytest.param(
+            {
+                "apiVersion": "operators.coreos.com/v1alpha1",
+                "kind": "ClusterServiceVersion",
+                "metadata": {"name": "operator"},
+                "spec": {"install": {"spec": {"clusterPermissions": [{"rules": [GOOD, BAD]}]}}},
+            },
+            id="inside a custom resource",
+        ),
+    ],
+)
+def test_a_hidden_wildcard_is_found(manifest: dict[str, object]) -> None:
+    assert fires("RBAC-01", manifest)
+
+
+@pytest.mark.parametrize("token", ["kubernetes:rbac.authorization.k8s.io/v1beta1:ClusterRolePatch"])
+def test_a_patch_and_an_old_group_are_judged_alike(token: str) -> None:
+    assert fires("RBAC-01", {"rules": [BAD]}, token=token)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        role(GOOD),
+        role(kind="ClusterRole"),
+        role(grant("apps", "deployments", ["get", "list", "watch"])),
+    ],
+)
+def test_listed_items_pass(manifest: dict[str, object]) -> None:
+    assert clean("RBAC-01", manifest)
+
+
+def test_an_unknown_item_is_left_to_the_update_and_hides_nothing() -> None:
+    unknown = grant("apps", "deployments", [UNKNOWN])
+    outcome = judge("RBAC-01", role(unknown, BAD))
+    assert outcome.paths == ["rules[1].verbs[0]"]
+    assert outcome.unjudged

@@ -1,0 +1,48 @@
+"""NET-07."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+from tests.policy.manifests import POD_HOLDERS, deployment, pod
+from tests.policy.networks import net_policy
+
+SELECTS = {"matchLabels": {"app": "app"}}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param([], id="no policy"),
+        pytest.param([net_policy(namespace="team-b")], id="in another namespace"),
+        pytest.param([net_policy(podSelector={"matchLabels": {"app": "other"}})], id="selects other pods"),
+        pytest.param([net_policy(podSelector=SELECTS, policyTypes=["Ingress"])], id="ingress only"),
+        pytest.param(
+            [net_policy(podSelector={"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["app"]}]})],
+            id="excludes these pods",
+        ),
+    ],
+)
+def test_an_ungoverned_workload_is_refused(program: list[dict[str, Any]]) -> None:
+    assert fires("NET-07", deployment(), *program)
+
+
+@pytest.mark.parametrize("hold", [hold for hold in POD_HOLDERS if hold(None)["kind"] != "PodTemplate"])
+def test_every_kind_that_makes_pods_is_judged(hold: Any) -> None:
+    assert fires("NET-07", hold(None))
+    assert clean("NET-07", hold(None), net_policy())
+
+
+def test_policies_that_select_the_pods_pass() -> None:
+    assert clean("NET-07", pod(), net_policy(podSelector=SELECTS))
+    both = [net_policy("a", policyTypes=["Ingress"]), net_policy("b", podSelector=SELECTS, policyTypes=["Egress"])]
+    assert clean("NET-07", deployment(), *both)
+
+
+def test_an_unknown_label_is_left_to_the_update() -> None:
+    assert judge("NET-07", pod(labels={"app": UNKNOWN}), net_policy(podSelector=SELECTS)).unjudged
+
+
+def test_a_namespace_protected_elsewhere_is_left_alone() -> None:
+    assert clean("NET-07", pod(), config={"networkProtectedElsewhere": ["team-*"]})
