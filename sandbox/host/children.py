@@ -11,7 +11,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from sandbox.errors import SandboxError
 from sandbox.host.environment import PythonEnvironment
@@ -41,26 +41,23 @@ class Child:
 
     async def output(self) -> AsyncGenerator[tuple[str, bytes]]:
         """What it prints, as it comes: `stdout` or `stderr` and the bytes; ends when it has ended."""
-        queue: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(maxsize=64)
+        # Without a bound, so that the pumps never wait for a slow reader and DRAIN measures the child's side only.
+        queue: asyncio.Queue[tuple[str, bytes] | None] = asyncio.Queue()
         streams = {"stdout": self._process.stdout, "stderr": self._process.stderr}
         pumps = [asyncio.create_task(_pump(name, stream, queue)) for name, stream in streams.items() if stream]
-        drained = asyncio.create_task(self._drained(pumps))
+        closing = asyncio.create_task(self._close(pumps, queue))
         try:
-            while not (drained.done() and queue.empty()):
-                item = asyncio.create_task(queue.get())
-                await asyncio.wait([item, drained], return_when=asyncio.FIRST_COMPLETED)
-                if item.done():
-                    yield item.result()
-                else:
-                    item.cancel()
+            while (item := await queue.get()) is not None:
+                yield item
         finally:
-            for task in (*pumps, drained):
+            for task in (*pumps, closing):
                 task.cancel()
 
-    async def _drained(self, pumps: Sequence["asyncio.Task[None]"]) -> None:
+    async def _close(self, pumps: Sequence["asyncio.Task[None]"], queue: "asyncio.Queue[Any]") -> None:
         await self._process.wait()
         if pumps:
             await asyncio.wait(pumps, timeout=DRAIN)
+        queue.put_nowait(None)
 
     async def stop(self) -> None:
         """End it and what it started in its group: SIGTERM, at most GRACE seconds, SIGKILL."""
@@ -135,6 +132,6 @@ class Children:
         await asyncio.gather(*(child.stop() for child in list(self._running)))
 
 
-async def _pump(name: str, stream: asyncio.StreamReader, queue: "asyncio.Queue[tuple[str, bytes]]") -> None:
+async def _pump(name: str, stream: asyncio.StreamReader, queue: "asyncio.Queue[Any]") -> None:
     while chunk := await stream.read(_CHUNK):
-        await queue.put((name, chunk))
+        queue.put_nowait((name, chunk))

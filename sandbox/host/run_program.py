@@ -89,8 +89,8 @@ def users_traceback(error: BaseException) -> str:
     for part in _chain(shown):
         frames = list(part.stack)
         first = next((index for index, frame in enumerate(frames) if not _machinery(frame.filename)), None)
-        if first is None:  # raised by the SDK without the user's code on the stack: its own frames are all there is
-            first = next((index for index, frame in enumerate(frames) if not _ours(frame.filename)), len(frames))
+        if first is None:  # the SDK failed by itself, or the user's file could not even be compiled
+            first = max((index + 1 for index, frame in enumerate(frames) if _ours(frame.filename)), default=0)
         part.stack = traceback.StackSummary.from_list(frames[first:])
     return "".join(shown.format())
 

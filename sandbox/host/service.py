@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 from collections.abc import AsyncIterator
 from importlib import metadata
 from pathlib import Path
@@ -34,7 +35,6 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     def __init__(self, engine_address: str) -> None:
         self._engine = engine_address
-        self._programs: set[Child] = set()
         self._cancelled = asyncio.Event()
         self.children = Children()
 
@@ -109,11 +109,13 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             arguments = [str(RUN_PROGRAM), json.dumps(settings), target, *request.args]
             folder = request.pwd or info.program_directory
             async with self.children.start(environment, arguments, variables, folder, piped=False) as child:
-                code, cancelled = await self._end_of(child)
+                code, cancelled = await _end_of(child, self._cancelled)
         except SandboxError as error:
             return language.RunResponse(error=str(error))
         if code == BAIL or (cancelled and code < 0):
             return language.RunResponse(bail=True)
+        if code < 0:
+            return language.RunResponse(error=f"Program was ended by {signal.Signals(-code).name}")
         return language.RunResponse(error=f"Program exited with non-zero exit code: {code}" if code else "")
 
     async def RunPlugin(self, request: Any, context: Any) -> AsyncIterator[Any]:
@@ -137,20 +139,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     async def Cancel(self, request: Any, context: Any) -> Any:
         """Abort running programs. Plugins go on: the engine tells them itself, and ends their calls when it is done."""
         self._cancelled.set()
+        self._cancelled = asyncio.Event()  # a later program is not meant
         return empty_pb2.Empty()
-
-    async def _end_of(self, child: Child) -> tuple[int, bool]:
-        """The exit code of a program, and whether the engine cancelled it."""
-        ended, cancelled = asyncio.create_task(child.wait()), asyncio.create_task(self._cancelled.wait())
-        try:
-            await asyncio.wait([ended, cancelled], return_when=asyncio.FIRST_COMPLETED)
-            if not ended.done():
-                await asyncio.wait([ended], timeout=CANCEL_GRACE)
-                await child.stop()
-            return await ended, self._cancelled.is_set()
-        finally:
-            ended.cancel()
-            cancelled.cancel()
 
     async def _describe(self, info: Any, context: Any) -> dict[str, Any]:
         environment = await self._environment_or_abort(info, context)
@@ -166,6 +156,20 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         except SandboxError as error:
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
             raise
+
+
+async def _end_of(child: Child, cancelled: asyncio.Event) -> tuple[int, bool]:
+    """The exit code of a program, and whether the engine cancelled it."""
+    ended, told = asyncio.create_task(child.wait()), asyncio.create_task(cancelled.wait())
+    try:
+        await asyncio.wait([ended, told], return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done():
+            await asyncio.wait([ended], timeout=CANCEL_GRACE)
+            await child.stop()
+        return await ended, cancelled.is_set()
+    finally:
+        ended.cancel()
+        told.cancel()
 
 
 def _environment(info: Any) -> PythonEnvironment:
