@@ -23,6 +23,7 @@ from sandbox.errors import SandboxError
 _ATTEMPTS: Final = 3
 _TABLE_CORES: Final = 2  # the times of the table were measured on so many
 _BINARY_MB: Final = 350
+_PACE_SECONDS: Final = 30.0
 _PROVIDER_DOCUMENTS: Final = {
     "schema.json": "schema-embed.json",
     "terraform-mapping.json": "terraform-mapping-embed.json",
@@ -112,6 +113,8 @@ class _Build:
         self._reporter = reporter
         self._free = free
         self._started = time.monotonic()
+        self._expected = 0.0  # seconds that the finished programs should have taken by the table
+        self._compiling = self._started
 
     def run(self, missing: Sequence[Tool]) -> None:
         names = ", ".join(tool.name for tool in missing)
@@ -124,6 +127,7 @@ class _Build:
         self._reporter.say(
             f"compiling takes about {_minutes(left)} on the {cores} cores of this machine, once; it may be interrupted"
         )
+        self._compiling = time.monotonic()
         for number, job in enumerate(jobs, 1):
             left -= job.seconds
             if number > 1:  # the programs before it have compiled some of its packages
@@ -181,7 +185,8 @@ class _Build:
             count += bool(line) and not line.startswith(("go: ", "#", " ", "\t"))
 
         def note() -> str:
-            ahead = job.seconds * (1 - min(count / job.stale, 1.0)) + left_after
+            done = job.seconds * min(count / job.stale, 1.0)
+            ahead = (job.seconds - done + left_after) * self._pace(self._expected + done)
             return f"packages, about {_minutes(ahead)} left"
 
         flags = [part for part in recipe(tool) if part.startswith("-")]
@@ -197,16 +202,22 @@ class _Build:
         if not path.is_file() or path.stat().st_size == 0:
             raise SandboxError(f"`go build` said that {tool.name} is built, but there is none; start again")
         seconds = round(time.monotonic() - begun, 1)
-        notes = {
-            "tool": tool.name,
-            "module": tool.module,
-            "version": tool.version,
-            "go": self._go.text,
-            "seconds": seconds,
-        }
+        self._expected += job.seconds
+        notes = {"module": tool.module, "version": tool.version, "go": self._version(job), "seconds": seconds}
         self._store.publish(out, self._store.folder(tool, recipe(tool)), notes)
         shutil.rmtree(job.folder, ignore_errors=True)
         self._reporter.end(f"{title}: {tool.name} {tool.shown_version} built in {seconds:.0f} s")
+
+    def _version(self, job: _Job) -> str:
+        """The Go that compiled it, which may be a newer one that the Go of the machine fetched."""
+        folder = job.folder / "module"
+        answer = golang.run_go(self._go, ["env", "GOVERSION"], folder, self._lock, lambda _line: None, lambda: None)
+        return answer.strip().removeprefix("go")
+
+    def _pace(self, expected: float) -> float:
+        """How much slower this machine is than the table says, once that can be told."""
+        taken = time.monotonic() - self._compiling
+        return max(taken / expected, 0.1) if expected > _PACE_SECONDS and taken > _PACE_SECONDS else 1.0
 
     def _go_retrying(
         self, arguments: Sequence[str], folder: Path, on_line: Callable[[str], None], tick: Callable[[], None]

@@ -124,18 +124,21 @@ def run_go(
     on_error_line: Callable[[str], None],
     tick: Callable[[], None],
 ) -> str:
-    """Run `go` in `folder` and return its standard output.
+    """Run `go` in `folder`, with its temporary files below the folder beside it, and return its standard output.
 
     `on_error_line` gets each line of standard error as it comes, `tick` is called several times a second. Go and its
     compilers form a process group of their own, which is ended when anything is raised here, Ctrl-C above all. They
     hold `lock` too. SandboxError says why Go failed.
     """
     command = [str(go.path), *arguments]
+    # Not in /tmp, which may be small or memory; and what a killed build leaves there is swept with all the rest.
+    temporary = folder.parent / "tmp"
+    temporary.mkdir(exist_ok=True)
     try:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env=environment(),
+            env={**environment(), "GOTMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -171,7 +174,7 @@ def explain(go: Go, arguments: Sequence[str], code: int, lines: Iterable[str]) -
     if "no space left on device" in text:
         return (
             f"the disk became full: make room in {go.build_cache} (GOCACHE moves it), {go.module_cache} (GOMODCACHE "
-            "moves it) or the folder of temporary files (TMPDIR moves it) and start again: what is done is kept"
+            "moves it) or the cache of Lantau (XDG_CACHE_HOME moves it) and start again: what is done is kept"
         )
     if code == -signal.SIGKILL or "signal: killed" in text:
         return (
@@ -228,12 +231,20 @@ def _lines(process: subprocess.Popen[str], tick: Callable[[], None]) -> Iterable
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """End the whole group: gently first, so that Go removes its folder of temporary files."""
-    for number in (signal.SIGINT, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+    """End the whole group: gently first, so that Go removes its temporary files; at once on a second Ctrl-C."""
+    try:
+        _signal(process, signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_STOP_SECONDS)
+    finally:
+        _signal(process, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_SECONDS)
+
+
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def _clean(text: str) -> str:

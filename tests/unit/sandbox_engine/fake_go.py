@@ -21,7 +21,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 def path(name): return os.path.join(here, name)
 behaviour = json.load(open(path("behaviour.json")))
 arguments = sys.argv[1:]
-settings = {name: os.environ.get(name) for name in ("GOFLAGS", "GOTOOLCHAIN", "CGO_ENABLED", "GOWORK", "GOOS")}
+settings = {name: os.environ.get(name) for name in ("GOFLAGS", "GOTOOLCHAIN", "GOTMPDIR", "GOWORK", "GOOS")}
 with open(path("calls.jsonl"), "a") as calls:
     calls.write(json.dumps({"arguments": arguments, "folder": os.getcwd(), "settings": settings}) + "\n")
 verb = arguments[0]
@@ -31,6 +31,8 @@ if verb == "env":
     if mine.get("code"):
         print(mine["stderr"], file=sys.stderr); sys.exit(mine["code"])
     version = behaviour.get("version", "go1.26.8")
+    if "-json" not in arguments:
+        print(version); sys.exit(0)
     print(json.dumps({"GOVERSION": version, "GOCACHE": path("gocache"), "GOMODCACHE": path("gomod")}))
     sys.exit(0)
 if mine.get("wait_for"):

@@ -65,7 +65,9 @@ def test_the_checkout_is_not_written_to(go: FakeGo, store: Store, lines: Lines, 
     before = sorted(path.relative_to(store.modules) for path in store.modules.rglob("*"))
     build.build(store, [make_tool("alpha")], lines.reporter())
     assert sorted(path.relative_to(store.modules) for path in store.modules.rglob("*")) == before
-    assert all(Path(call["folder"]).is_relative_to(store.root) for call in [*go.calls("list"), *go.calls("build")])
+    for call in [*go.calls("list"), *go.calls("build")]:
+        for folder in (call["folder"], call["settings"]["GOTMPDIR"]):
+            assert Path(folder).is_relative_to(store.root)
 
 
 @pytest.mark.parametrize("name", ["go.mod", "go.sum", "main.go"])
@@ -125,7 +127,11 @@ def test_what_was_finished_before_a_failure_is_not_built_again(
     [
         ("build", {"code": 1, "stderr": "link: signal: killed"}, "memory ran out.*LANTAU_BUILD_JOBS=1"),
         ("build", {"code": -9}, "memory ran out"),
-        ("build", {"code": 1, "stderr": "write /t/b001: no space left on device"}, "disk became full.*GOCACHE.*TMPDIR"),
+        (
+            "build",
+            {"code": 1, "stderr": "write /t/b001: no space left on device"},
+            "disk became full.*GOCACHE.*XDG_CACHE_HOME",
+        ),
         (
             "list",
             {"code": 1, "stderr": "go: x@v1: verifying module: checksum mismatch"},
