@@ -152,7 +152,7 @@ def _directive(match: re.Match[str]) -> bool:
 
 
 def _whole_line(text: str, start: int, end: int) -> bool:
-    """Whether an assignment fills its line; only the near surroundings are looked at, so that long lines cost nothing."""
+    """Whether an assignment fills its line; only its near surroundings are read, so that long lines cost nothing."""
     before = text[max(0, start - 40) : start].rpartition("\n")[2].strip().strip("\"'")
     after = text[end : end + 40].partition("\n")[0].strip()
     return before in ("", "export", "set", "ENV", "-", "local", "ARG", "env") and after in ("", ",", ";", '"', "'")
