@@ -120,7 +120,7 @@ class _Build:
         names = ", ".join(tool.name for tool in missing)
         self._reporter.say(f"{len(missing)} of the engine's programs are not built yet: {names}")
         self._check_disk([_Job(tool, Path()) for tool in missing], before_download=True)
-        jobs = [self._fetch(tool, f"modules {number} of {len(missing)}") for number, tool in enumerate(missing, 1)]
+        jobs = [self._fetch(tool, f"modules {number}/{len(missing)}") for number, tool in enumerate(missing, 1)]
         self._check_disk(jobs, before_download=False)
         left = sum(job.seconds for job in jobs)
         cores = os.cpu_count() or 1
@@ -132,7 +132,7 @@ class _Build:
             left -= job.seconds
             if number > 1:  # the programs before it have compiled some of its packages
                 self._count(job, lambda _line: None, lambda: None)
-            self._compile(job, f"{number} of {len(jobs)}", left)
+            self._compile(job, f"{number}/{len(jobs)}", left)
         self._reporter.say(f"the engine's programs are built, in {_minutes(time.monotonic() - self._started)}")
 
     def _fetch(self, tool: Tool, title: str) -> _Job:
@@ -148,14 +148,14 @@ class _Build:
             nonlocal count
             count += line.startswith("go: downloading ")
 
-        self._reporter.begin(f"{title}: {tool.name}", 0)
+        self._reporter.begin(f"{title} {tool.name}", 0)
         tick = self._ticker(lambda: count, lambda: "downloaded")
         if tool.package == ".":
             self._provider_documents(tool, stage, tick)
         job = _Job(tool, folder)
         self._count(job, on_line, tick)
         text = f"{count} modules downloaded" if count else "modules are there"
-        self._reporter.end(f"{title}: {tool.name}: {text}, {job.stale} of {job.packages} packages to compile")
+        self._reporter.end(f"{title} {tool.name}: {text}, {job.stale} of {job.packages} packages to compile")
         return job
 
     def _count(self, job: _Job, on_line: Callable[[str], None], tick: Callable[[], None]) -> None:
@@ -187,13 +187,13 @@ class _Build:
         def note() -> str:
             done = job.seconds * min(count / job.stale, 1.0)
             ahead = (job.seconds - done + left_after) * self._pace(self._expected + done)
-            return f"packages, about {_minutes(ahead)} left"
+            return f"packages, {_minutes(ahead)} left"
 
         flags = [part for part in recipe(tool) if part.startswith("-")]
         limit = golang.jobs()
         if limit is not None:
             flags.append(f"-p={limit}")
-        self._reporter.begin(f"{title}: {tool.name} {tool.shown_version}", job.stale)
+        self._reporter.begin(f"{title} {tool.name}", job.stale)
         arguments = ["build", "-v", *flags, "-o", str(out / tool.name), tool.package]
         golang.run_go(
             self._go, arguments, job.folder / "module", self._lock, on_line, self._ticker(lambda: count, note)
@@ -206,7 +206,7 @@ class _Build:
         notes = {"module": tool.module, "version": tool.version, "go": self._version(job), "seconds": seconds}
         self._store.publish(out, self._store.folder(tool, recipe(tool)), notes)
         shutil.rmtree(job.folder, ignore_errors=True)
-        self._reporter.end(f"{title}: {tool.name} {tool.shown_version} built in {seconds:.0f} s")
+        self._reporter.end(f"{title} {tool.name} {tool.shown_version} built in {seconds:.0f} s")
 
     def _version(self, job: _Job) -> str:
         """The Go that compiled it, which may be a newer one that the Go of the machine fetched."""
@@ -254,4 +254,4 @@ class _Build:
 
 
 def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

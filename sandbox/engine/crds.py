@@ -50,7 +50,7 @@ def fetch(store: Store, families: Sequence[Family], reporter: Reporter) -> None:
                     go,
                     lock,
                     reporter,
-                    f"definitions {number} of {len(missing)}: {wanted.name} {wanted.version}",
+                    f"definitions {number}/{len(missing)} {wanted.name} {wanted.version}",
                 )
         finally:
             store.sweep()

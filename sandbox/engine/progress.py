@@ -72,14 +72,15 @@ class LiveReporter:
     """A bar that is redrawn in place on a terminal."""
 
     def __init__(self, console: Console) -> None:
+        # The lines must not be longer than 80 characters, or rich cuts the words.
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=30),
-            TimeElapsedColumn(),
+            BarColumn(bar_width=None),  # takes what the words leave of the line
             TextColumn("{task.fields[note]}"),
+            TimeElapsedColumn(),
         )
-        self._progress = Progress(*columns, console=console, transient=True)
+        self._progress = Progress(*columns, console=console, transient=True, expand=True)
         self._task = self._progress.add_task("", total=None, visible=False, note="")
         self._total = 0
 
@@ -103,13 +104,13 @@ class LiveReporter:
         self._progress.update(self._task, completed=done, note=f"{_amount(done, self._total)} {note}".strip())
 
     def end(self, text: str) -> None:
-        self._progress.update(self._task, visible=False)
+        self._progress.update(self._task, visible=False, refresh=True)
         self.say(text)
 
 
 def _amount(done: int, total: int) -> str:
     if total:
-        return f"{done} of {total}"
+        return f"{done}/{total}"
     return f"{done}" if done else ""
 
 

@@ -256,10 +256,10 @@ def test_the_user_learns_what_is_built_how_long_it_takes_and_when_it_is_done(
     build.build(store, [make_tool("alpha"), make_tool("beta")], lines.reporter())
     for part in (
         "alpha, beta",
-        "modules 2 of 2",
+        "modules 2/2 beta",
         "2 of 3 packages to compile",
         "cores of this machine, once",
-        "1 of 2: alpha v1.2.3 built",
+        "1/2 alpha v1.2.3 built",
     ):
         assert part in lines.text
 

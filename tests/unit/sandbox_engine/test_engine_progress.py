@@ -15,31 +15,37 @@ def test_a_log_gets_a_line_every_fifteen_seconds_at_most() -> None:
     told: list[str] = []
     now = 0.0
     reporter = progress.LogReporter(told.append, lambda: now)
-    reporter.begin("1 of 2: pulumi", 1000)
+    reporter.begin("1/2 pulumi", 1000)
     for tenth in range(600):
         now = tenth / 10
-        reporter.update(tenth, "packages, about 5 minutes left")
-    reporter.end("1 of 2: pulumi built in 60 s")
+        reporter.update(tenth, "packages, 5 min left")
+    reporter.end("1/2 pulumi built in 60 s")
     assert told == [
-        "1 of 2: pulumi ...",
-        "1 of 2: pulumi: 150 of 1000 packages, about 5 minutes left",
-        "1 of 2: pulumi: 300 of 1000 packages, about 5 minutes left",
-        "1 of 2: pulumi: 450 of 1000 packages, about 5 minutes left",
-        "1 of 2: pulumi built in 60 s",
+        "1/2 pulumi ...",
+        "1/2 pulumi: 150/1000 packages, 5 min left",
+        "1/2 pulumi: 300/1000 packages, 5 min left",
+        "1/2 pulumi: 450/1000 packages, 5 min left",
+        "1/2 pulumi built in 60 s",
     ]
 
 
 def test_a_terminal_shows_one_bar_and_keeps_what_was_said() -> None:
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=True, width=120)
+    console = Console(file=screen, force_terminal=True, width=80)
     with progress.LiveReporter(console) as reporter:
         reporter.say("two [programs] are missing")
-        reporter.begin("1 of 2: pulumi", 1000)
-        reporter.update(250, "packages, about 5 minutes left")
+        reporter.begin("2/2 pulumi-resource-kubernetes", 1749)
+        reporter.update(1250, "packages, 12 min left")
         reporter._progress.refresh()
-        reporter.end("1 of 2: pulumi built in 60 s")
+        reporter.end("1/2 pulumi built in 60 s")
     text = screen.getvalue()
-    for part in ("two [programs] are missing", "250 of 1000 packages, about 5 minutes left", "pulumi built in 60 s"):
+    assert "…" not in text
+    for part in (
+        "two [programs] are missing",
+        "2/2 pulumi-resource-kubernetes",
+        "1250/1749 packages, 12 min left",
+        "built in 60 s",
+    ):
         assert part in text
 
 
