@@ -219,7 +219,10 @@ def test_a_changed_configuration_replaces_nothing() -> None:
         olds, news = struct({"region": "ap-east-1"}), struct({"region": "ap-southeast-1"})
         return await stub.DiffConfig(provider_pb2.DiffRequest(urn="urn:x", olds=olds, news=news))
 
-    assert not talk(ask).replaces
+    diff = talk(ask)
+
+    assert not diff.replaces
+    assert diff.changes == provider_pb2.DiffResponse.DIFF_UNKNOWN, "the engine must compare by itself"
 
 
 def test_the_schema_knows_every_resource_and_function() -> None:
