@@ -3,7 +3,7 @@
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -58,13 +58,12 @@ def installed(api: Api) -> dict[str, str]:
     return dict(marker.get("data") or {})
 
 
-def install(api: Api, folders: dict[str, Path], progress: Callable[[str], None]) -> list[str]:
-    """Install the families (name → folder) that are not there yet at this content; returns the names of those.
+def install(api: Api, families: Mapping[str, Sequence[Definition]], progress: Callable[[str], None]) -> list[str]:
+    """Install the families that are not there yet at this content; returns the names of those.
 
     Waits until the API server serves every kind of them. A family is marked as installed only then.
     """
     known = installed(api)
-    families = {name: read(folder) for name, folder in folders.items()}
     missing = {name: found for name, found in families.items() if known.get(name) != digest(found)}
     if not missing:
         return []

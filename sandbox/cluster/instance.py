@@ -12,15 +12,17 @@ from sandbox.cluster import addons, crds, services
 from sandbox.cluster.api import Api
 from sandbox.cluster.health import Probe
 from sandbox.cluster.inventory import free_released_volumes, node_statuses, put_nodes
-from sandbox.cluster.layout import Layout, state_home
+from sandbox.cluster.layout import Layout, seed_home, state_home
 from sandbox.cluster.lock import exclusive
 from sandbox.cluster.nodes import DEFAULT_NODES, NodeSpec
 from sandbox.cluster.ports import DEFAULT_NAME, Ports, is_free, taken_message
 from sandbox.cluster.process import ProcessTable, Spec
+from sandbox.cluster.seed import harvest, plant, seed_file
 from sandbox.cluster.services import Services
 from sandbox.cluster.status import ProcessStatus, Status
 from sandbox.cluster.text import write_private
 from sandbox.engine import build_tools, crd_dir
+from sandbox.engine.versions import TOOLS
 from sandbox.errors import SandboxError
 
 Progress = Callable[[str], None]
@@ -108,6 +110,9 @@ class Sandbox:
         `audit_policy` is a file or the text of one, by default Lantau's own. `base_port` moves the block of ports.
         """
         tools, folders = self.obtain(families)
+        definitions = {family: crds.read(folder) for family, folder in folders.items()}
+        digests = {family: crds.digest(found) for family, found in definitions.items()}
+        seed = seed_file(seed_home(), digests, tools / services.API)
         with exclusive(self._layout.lock) as lock:
             self._layout.prepare()
             ports = self._layout.ports(base_port)
@@ -116,10 +121,12 @@ class Sandbox:
             self._layout.secret("passphrase")
             self._write_credentials()
             made.admin_kubeconfig(self._layout.kubeconfig, self._layout.context)
-            self._start_control_plane(made, policy, lock, progress)
+            self._start_control_plane(made, policy, seed, lock, progress)
             api = self._api(made)
             try:
-                self._furnish(api, made, folders, self._remember_nodes(nodes), lock, progress)
+                self._furnish(api, made, definitions, self._remember_nodes(nodes), lock, progress)
+                if definitions and not seed.exists() and crds.installed(api) == digests:
+                    harvest(made.store(), seed)
             except SandboxError:
                 # A refusal of the API server says little when the reason is that etcd is gone.
                 for name in (services.ETCD, services.API):
@@ -200,13 +207,16 @@ class Sandbox:
         finally:
             api.close()
 
-    def _start_control_plane(self, made: Services, policy: Path, lock: int, progress: Progress) -> None:
+    def _start_control_plane(self, made: Services, policy: Path, seed: Path, lock: int, progress: Progress) -> None:
         progress("starting etcd, the API server and the stand-in for AWS")
+        fresh = not (self._layout.folder / "etcd").exists()
         etcd = made.etcd()
         self._ensure(made.keeper(), lock)
         self._ensure(made.aws(), lock)
         self._ensure(etcd, lock)
         self._await(services.ETCD, made.etcd_ready(), PATIENCE)
+        if fresh:
+            plant(made.store(), seed)
         self._ensure(made.api_server(policy), lock)
         api = self._api(made)
         try:
@@ -218,7 +228,7 @@ class Sandbox:
         self,
         api: Api,
         made: Services,
-        folders: Mapping[str, Path],
+        families: Mapping[str, Sequence[crds.Definition]],
         nodes: Sequence[NodeSpec],
         lock: int,
         progress: Progress,
@@ -229,7 +239,7 @@ class Sandbox:
         for spec in (made.controller_manager(), made.scheduler(), made.kwok()):
             self._ensure(spec, lock)
         with ThreadPoolExecutor(max_workers=2) as pool:
-            definitions = pool.submit(crds.install, api, dict(folders), progress)
+            definitions = pool.submit(crds.install, api, families, progress)
             for body in addons.objects():
                 api.apply(body)
             put_nodes(api, nodes)
@@ -296,7 +306,11 @@ class Sandbox:
             if not api.ready():
                 return (), {}, ()
             version = str((api.get("/version") or {}).get("gitVersion", ""))
-            return tuple(node_statuses(api)), {"kubernetes": version}, tuple(sorted(crds.installed(api)))
+            others = () if self._tools else (services.ETCD, services.KWOK, services.EXTERNAL_SECRETS)
+            versions = {"kubernetes": version} | {
+                tool.name: tool.shown_version for tool in TOOLS if tool.name in others
+            }
+            return tuple(node_statuses(api)), versions, tuple(sorted(crds.installed(api)))
         finally:
             api.close()
 

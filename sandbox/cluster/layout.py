@@ -25,6 +25,12 @@ def state_home() -> Path:
     return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "lantau"
 
 
+def seed_home() -> Path:
+    """The folder of seeds for new stores: $XDG_CACHE_HOME/lantau/seeds, by default ~/.cache/lantau/seeds."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "lantau" / "seeds"
+
+
 @dataclass(frozen=True)
 class Layout:
     """The files of the sandbox called `name` under `home`."""

@@ -13,6 +13,7 @@ from sandbox.cluster.health import Probe, answers
 from sandbox.cluster.layout import Layout
 from sandbox.cluster.ports import HOST, Ports
 from sandbox.cluster.process import Spec
+from sandbox.cluster.seed import Store
 from sandbox.cluster.text import write_private
 
 SERVICE_RANGE = "10.96.0.0/16"
@@ -239,6 +240,10 @@ class Services:
         script = Path(__file__).with_name("keeper.py")
         command = (sys.executable, "-I", "-S", str(script), str(self.layout.folder / "logs"), str(LOG_LIMIT))
         return Spec(KEEPER, command, inputs=(script,))
+
+    def store(self) -> Store:
+        """etcd, to be read and written past the API server."""
+        return Store(self.ports.etcd, self._etcd_authority.certificate_file, *self._etcd_client)
 
     def etcd_ready(self) -> Probe:
         """Whether etcd serves."""

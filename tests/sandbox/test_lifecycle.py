@@ -255,3 +255,26 @@ def test_without_definitions_of_external_secrets_its_controller_is_not_missed(ow
     assert "external-secrets" not in {process.name for process in status.processes}
     own.down()
     assert not own.status().running
+
+
+def test_what_one_sandbox_installed_is_in_the_store_of_the_next_from_the_start(own: Sandbox, tmp_path: Path) -> None:
+    def identity(sandbox: Sandbox) -> str:
+        api = sandbox.api()
+        try:
+            assert api.get("/apis/gateway.networking.k8s.io/v1/httproutes") is not None
+            kind = api.get(
+                "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/httproutes.gateway.networking.k8s.io"
+            )
+        finally:
+            api.close()
+        assert kind is not None
+        return str(kind["metadata"]["uid"])
+
+    own.up(NODES, families=("gateway-api",))
+    other = Sandbox("other", home=tmp_path / "state")
+    try:
+        other.up(NODES, families=("gateway-api",))
+        assert other.status().families == ("gateway-api",)
+        assert identity(other) == identity(own)
+    finally:
+        other.delete()

@@ -17,6 +17,7 @@ from sandbox.cluster.aws import changes
 from sandbox.cluster.health import answers
 from sandbox.cluster.layout import Layout
 from sandbox.cluster.process import ProcessTable, Spec
+from sandbox.cluster.seed import seed_file
 from sandbox.cluster.services import Services
 from sandbox.errors import SandboxError
 
@@ -117,7 +118,8 @@ def test_nodes_are_remembered_as_they_were() -> None:
 def test_stages_are_told_apart_by_name_and_keep_finalizers() -> None:
     stages = [stage for path in sorted(STAGES.glob("*.yaml")) for stage in YAML(typ="safe").load_all(path)]
     names = [stage["metadata"]["name"] for stage in stages]
-    assert len(names) == len(set(names)) == 5
+    assert names
+    assert len(names) == len(set(names))
     assert not [stage for stage in stages if "finalizers" in stage["spec"]["next"]]
 
 
@@ -157,6 +159,17 @@ def test_the_digest_of_a_family_follows_its_content(tmp_path: Path) -> None:
     assert crds.digest(crds.read(tmp_path)) == before
     (tmp_path / "a.yaml").write_text(DEFINITION.format(name="as.example.com") + "    more: true\n")
     assert crds.digest(crds.read(tmp_path)) != before
+
+
+def test_a_seed_serves_only_the_same_families_and_the_same_api_server(tmp_path: Path) -> None:
+    program = tmp_path / "kube-apiserver"
+    program.write_text("one")
+    first = seed_file(tmp_path, {"a": "1", "b": "2"}, program)
+    assert seed_file(tmp_path, {"b": "2", "a": "1"}, program) == first
+    assert seed_file(tmp_path, {"a": "1"}, program) != first
+    assert seed_file(tmp_path, {"a": "1", "b": "3"}, program) != first
+    program.write_text("another")
+    assert seed_file(tmp_path, {"a": "1", "b": "2"}, program) != first
 
 
 @pytest.mark.parametrize(
