@@ -8,10 +8,11 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import PIPE, Process
+import subprocess
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from sandbox.errors import SandboxError
 from sandbox.host.environment import PythonEnvironment
@@ -25,10 +26,18 @@ _CHUNK: Final = 64 * 1024
 
 
 class Child:
-    """One running program."""
+    """One running program. asyncio's own kind will not do: it counts one as running while its pipes are open."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
+        self._loop = asyncio.get_running_loop()
+        self._ended = asyncio.Event()
+        threading.Thread(target=self._watch, name=f"child {process.pid}", daemon=True).start()
+
+    def _watch(self) -> None:
+        self._process.wait()
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody wants to know any more
+            self._loop.call_soon_threadsafe(self._ended.set)
 
     @property
     def pid(self) -> int:
@@ -37,7 +46,8 @@ class Child:
 
     async def wait(self) -> int:
         """Its exit code; the negative number of the signal that ended it."""
-        return await self._process.wait()
+        await self._ended.wait()
+        return self._process.wait()
 
     async def output(self) -> AsyncGenerator[tuple[str, bytes]]:
         """What it prints, as it comes: `stdout` or `stderr` and the bytes; ends when it has ended."""
@@ -54,21 +64,19 @@ class Child:
                 task.cancel()
 
     async def _close(self, pumps: Sequence["asyncio.Task[None]"], queue: "asyncio.Queue[Any]") -> None:
-        await self._process.wait()
+        await self._ended.wait()
         if pumps:
             await asyncio.wait(pumps, timeout=DRAIN)
         queue.put_nowait(None)
 
     async def stop(self) -> None:
         """End it and what it started in its group: SIGTERM, at most GRACE seconds, SIGKILL."""
-        if self._process.returncode is not None:
-            return
         self._signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), GRACE)
+            await asyncio.wait_for(self._ended.wait(), GRACE)
         except TimeoutError:
             self._signal(signal.SIGKILL)
-            await self._process.wait()
+            await self._ended.wait()
 
     def _signal(self, number: signal.Signals) -> None:
         # The leader is not reaped yet, so its pid still names this group and no other.
@@ -103,16 +111,19 @@ class Children:
             raise SandboxError("the language host is ending")
         python = str(environment.python)
         command = [python, "-I", "-S", str(TETHER), str(os.getpid()), python, "-u", *arguments]
-        sink = PIPE if piped else None
+        sink = subprocess.PIPE if piped else None
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
+            # The thread that forks is the one whose end the kernel takes for the host's: it must be the main one, which
+            # runs the loop.
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=sink,
                 env=environment.variables(variables),
                 cwd=folder or None,
                 process_group=0,
+                bufsize=0,
             )
         except OSError as error:
             raise SandboxError(f"{python} could not be started in {folder or Path.cwd()}: {error.strerror}") from error
@@ -132,6 +143,13 @@ class Children:
         await asyncio.gather(*(child.stop() for child in list(self._running)))
 
 
-async def _pump(name: str, stream: asyncio.StreamReader, queue: "asyncio.Queue[Any]") -> None:
-    while chunk := await stream.read(_CHUNK):
-        queue.put_nowait((name, chunk))
+async def _pump(name: str, pipe: IO[bytes], queue: "asyncio.Queue[Any]") -> None:
+    stream = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stream), pipe
+    )
+    try:
+        while chunk := await stream.read(_CHUNK):
+            queue.put_nowait((name, chunk))
+    finally:
+        transport.close()

@@ -13,6 +13,10 @@ LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 """Bytes; what the engine itself allows."""
 ENGINE_CHECK: Final = 0.5
 """Seconds between two looks at whether the engine still lives."""
+LAST_CALLS: Final = 1.0
+"""Seconds for calls to return by themselves once `close` has ended their cause: gRPC prints a traceback for each that
+it has to cut off.
+"""
 MESSAGE_OPTIONS: Final = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.max_send_message_length", LARGEST_MESSAGE),
@@ -44,7 +48,7 @@ async def serve(register: Callable[[Any], None], close: Callable[[], Awaitable[N
     watch.cancel()
     if close is not None:
         await close()
-    await server.stop(grace=0)
+    await server.stop(LAST_CALLS)
 
 
 async def _engine_gone(ended: asyncio.Event) -> None:
