@@ -43,6 +43,11 @@ def test_being_preempted_is_no_failure() -> None:
     assert spec["backoffLimit"] == 6
 
 
+def test_parts_that_gave_way_do_not_wait_for_each_other() -> None:
+    spec = job(batch(retries=3)).inputs["spec"]
+    assert spec["backoffLimitPerIndex"] == spec["backoffLimit"] == 3, "the delay would double with every preempted pod"
+
+
 def test_a_job_gives_way_at_once() -> None:
     assert pod(batch())["priorityClassName"] == "lantau-batch"
     assert pod(batch())["terminationGracePeriodSeconds"] <= 15, "an online pod waits for it"
