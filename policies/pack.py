@@ -11,6 +11,7 @@ from policies.engine.sharing import share_reading
 NAME: Final = "lantau-policies"
 
 MODULES: Final = (
+    "pack_rules.settings",
     "audit.policy_wired",
     "audit.sensitive_at_metadata",
     "audit.no_blinding_rule",
@@ -69,6 +70,8 @@ MODULES: Final = (
     "keys.no_key_in_volume",
     "keys.no_key_in_image",
     "keys.no_key_elsewhere",
+    "pack_rules.expired_exceptions",
+    "pack_rules.unused_exceptions",
 )
 
 

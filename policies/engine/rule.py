@@ -24,7 +24,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 from policies.engine import state
 from policies.model.objects import Obj
 from policies.model.resource import Resource, Stack
-from policies.settings import Settings, schema
+from policies.settings import Settings, SettingsError, schema
 
 DOCS: Final = "docs/policies"
 
@@ -172,6 +172,9 @@ class _Guard:
     ) -> bool:
         if error is None or not isinstance(error, Exception) or isinstance(error, UnknownValueError):
             return False
+        if isinstance(error, SettingsError):
+            self.report(f"the configuration of this pack cannot be used: {error}", None)
+            return True
         last = traceback.extract_tb(trace)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
         # The exception's own text may hold a value of the resource, so only its type and place are told.

@@ -24,6 +24,7 @@ class _Shared(threading.local):
     stack_props: tuple[int, ...] = ()
     stack_keeps: list[Any] | None = None
     stack: Stack | None = None
+    known: dict[int, Resource] | None = None
 
 
 _SHARED: Final = _Shared()
@@ -58,6 +59,14 @@ def resource_for(args: ResourceValidationArgs) -> Resource:
     return resource
 
 
+def remember(known: dict[int, Resource] | None) -> None:
+    """Use resources already read, by the id of their properties; None forgets them.
+
+    For callers that keep the properties alive and pass the same ones to resource and stack rules.
+    """
+    _SHARED.known = known
+
+
 def stack_for(args: StackValidationArgs) -> Stack:
     """The stack of these arguments, read once for all rules."""
     # Ids stay valid because the proxies are kept for as long as they are compared.
@@ -70,6 +79,16 @@ def stack_for(args: StackValidationArgs) -> Stack:
 
 
 def _read(args: ResourceValidationArgs | PolicyResource) -> Resource:
+    known = _SHARED.known
+    if known is not None and id(args.props) in known:
+        return known[id(args.props)]
+    resource = _fresh(args)
+    if known is not None:
+        known[id(args.props)] = resource
+    return resource
+
+
+def _fresh(args: ResourceValidationArgs | PolicyResource) -> Resource:
     options = Options(bool(args.opts.protect), tuple(args.opts.ignore_changes)) if args.opts else Options()
     return resource_of(args.resource_type, args.name, args.urn, args.props, options)
 

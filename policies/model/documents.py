@@ -48,7 +48,7 @@ def yaml_documents(text: str) -> Iterator[Any]:
                 raise DocumentError("the document expands to too many nodes")
             yield document
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DocumentError(str(error)) from None
+        raise DocumentError(str(error)) from error
 
 
 def _size(value: Any, known: dict[int, int]) -> int:

@@ -90,7 +90,7 @@ def objects_of(token: str, body: dict[str, Plain]) -> list[Obj]:
     """Objects that a resource of type `token` holds, itself first; nested ones carry their path."""
     found: list[Obj] = []
     parsed = parse_token(token)
-    own = is_object(body)
+    own = isinstance(body.get("apiVersion"), str) and isinstance(body.get("kind"), str)
     if parsed is not None:
         group, version, kind, patch, listed = parsed
         if listed and isinstance(body.get("items"), list):

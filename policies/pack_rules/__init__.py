@@ -1,0 +1,1 @@
+"""Rules about the pack itself: its settings and the exceptions granted to it."""
