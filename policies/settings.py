@@ -40,6 +40,9 @@ class Settings:
     gpu_namespaces: tuple[str, ...] = _setting(
         ("lantau-inference", "lantau-batch"), "Namespaces whose pods count as a GPU tier when they carry no tier label."
     )
+    offline_namespaces: tuple[str, ...] = _setting(
+        ("lantau-batch",), "GPU namespaces whose pods count as offline when they carry no tier label."
+    )
     gpu_roles: tuple[str, ...] = _setting(("online", "offline"), "Roles of pools that hold GPU nodes.")
     online_roles: tuple[str, ...] = _setting(("online",), "Roles of pools that serve online traffic.")
     gpu_pools: tuple[str, ...] = _setting(
@@ -73,9 +76,11 @@ class Settings:
         ("kube-system", "kube-public", "kube-node-lease"), "Namespaces that belong to the cluster."
     )
     registries: tuple[str, ...] = _setting((), "Image prefixes that may be pulled; empty allows any registry.")
-    min_audit_days: int = _setting(90, "Days of audit log kept at hand.")
+    min_audit_days: int = _setting(30, "Days of audit log kept at hand.")
     min_archive_days: int = _setting(365, "Days of audit log kept in the archive.")
-    production: bool = field(default=False, metadata={"about": "Whether rules for production apply."})
+    production_stacks: tuple[str, ...] = _setting(
+        ("*prod*", "manifest"), "Stacks held to the rules for production; `manifest` stands for policy-check."
+    )
     exceptions: tuple[Exemption, ...] = field(default=(), metadata={"about": "Accepted findings."})
 
 

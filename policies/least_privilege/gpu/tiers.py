@@ -34,6 +34,8 @@ def tier_of(pod: Pod, settings: Settings) -> Plain:
         value = pod.labels.get(key)
         if value is UNKNOWN or (isinstance(value, str) and value):
             return value
+    if matches(pod.obj.namespace, settings.offline_namespaces) and settings.offline_tiers:
+        return settings.offline_tiers[0]
     if matches(pod.obj.namespace, settings.gpu_namespaces):
         return settings.gpu_tiers[0] if settings.gpu_tiers else ""
     return ""
