@@ -50,13 +50,14 @@ def _labels(name: str, tier: str) -> dict[str, str]:
 
 
 EDGE_GATEWAY: Final = "edge"
+INFERENCE_GATEWAY: Final = "inference"
 BACKEND: Final = "backend"
 
 QUEUE: Final = Endpoint(NAMESPACE_BUSINESS, "queue", _labels("queue", "business"), {"redis": 6379})
 VECTOR: Final = Endpoint(NAMESPACE_VECTOR, "qdrant", _labels("qdrant", "vector"), {"http": 6333, "grpc": 6334})
 BACKEND_LABELS: Final = _labels(BACKEND, "business")
 INFERENCE: Final = Endpoint(
-    PROXY_NAMESPACE, "inference-gateway", proxy_labels("inference", NAMESPACE_INFERENCE), {"http": 8080}
+    PROXY_NAMESPACE, "inference-gateway", proxy_labels(INFERENCE_GATEWAY, NAMESPACE_INFERENCE), {"http": 8080}
 )
 """The inference gateway; a model's base URL is `http://<host>:8080/<model>/v1`."""
 

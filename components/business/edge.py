@@ -9,12 +9,14 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.base import Component
-from components.business import kinds, proxy_kinds
+from components.business import kinds, traffic_kinds
 from components.custom import CustomSpec, custom_resource
+from components.gateways import kinds as shared
+from components.gateways.proxies import EnvoyProxySpec, ProxyService, envoy_proxies
 from components.provider_sdk import RandomField
 from components.secrets import Delivery, DeliveryArgs, ManagedKey, ManagedKeyArgs
-from lantau.endpoints import BACKEND, EDGE_GATEWAY, GATEWAY_CLASS, proxy_labels
-from lantau.labels import NAMESPACE_BUSINESS, POOL_LABEL, PRIORITY_STANDARD, standard_labels
+from lantau.endpoints import BACKEND, EDGE_GATEWAY, GATEWAY_CLASS
+from lantau.labels import NAMESPACE_BUSINESS, PRIORITY_STANDARD, standard_labels
 from lantau.platform import Platform
 from lantau.release.engine_args import request_timeout_seconds
 
@@ -32,9 +34,6 @@ HEALTH_PATH: Final = "/healthz"
 """Answered by the proxy itself, without a key, for the load balancer and for probes from outside."""
 
 PROXIES: Final = 2
-PROXY_CPU: Final = "500m"
-PROXY_CPU_LIMIT: Final = "2"
-PROXY_MEMORY: Final = "1Gi"
 CONNECTIONS: Final = 4096
 """Connections from callers that one proxy takes."""
 PARALLEL_REQUESTS: Final = 1024
@@ -179,55 +178,42 @@ def _gateway(platform: Platform) -> kinds.GatewaySpec:
     )
     return kinds.GatewaySpec(
         gateway_class_name=GATEWAY_CLASS,
-        infrastructure=kinds.Infrastructure(parameters_ref=kinds.ParametersRef(name=EDGE_GATEWAY)),
+        infrastructure=shared.Infrastructure(parameters_ref=shared.ParametersRef(name=EDGE_GATEWAY)),
         listeners=[listener],
     )
 
 
-def _proxies(platform: Platform) -> proxy_kinds.EnvoyProxySpec:
-    labels = proxy_labels(EDGE_GATEWAY, NAMESPACE_BUSINESS)
-    deployment = proxy_kinds.ProxyDeployment(
+def _proxies(platform: Platform) -> EnvoyProxySpec:
+    return envoy_proxies(
+        EDGE_GATEWAY,
+        NAMESPACE_BUSINESS,
         replicas=PROXIES,
-        container=proxy_kinds.ProxyContainer(
-            resources=proxy_kinds.ProxyResources(
-                requests=proxy_kinds.Quantities(cpu=PROXY_CPU, memory=PROXY_MEMORY),
-                limits=proxy_kinds.Quantities(cpu=PROXY_CPU_LIMIT, memory=PROXY_MEMORY),
-            )
-        ),
-        pod=proxy_kinds.ProxyPod(
-            node_selector={POOL_LABEL: platform.stack.business.pool},
-            priority_class_name=PRIORITY_STANDARD,
-            topology_spread_constraints=[
-                proxy_kinds.SpreadConstraint(label_selector=proxy_kinds.LabelSelector(match_labels=labels))
-            ],
-        ),
-    )
-    log = proxy_kinds.LogSetting(format=proxy_kinds.LogFormat(fields_=ACCESS_LOG), sinks=[proxy_kinds.LogSink()])
-    return proxy_kinds.EnvoyProxySpec(
-        provider=proxy_kinds.Provider(kubernetes=proxy_kinds.KubernetesProvider(envoy_deployment=deployment)),
-        shutdown=proxy_kinds.Shutdown(drain_timeout=f"{answer_seconds(platform)}s", min_drain_duration="10s"),
-        telemetry=proxy_kinds.Telemetry(access_log=proxy_kinds.AccessLog(settings=[log])),
+        pool=platform.stack.business.pool,
+        priority_class=PRIORITY_STANDARD,
+        service=ProxyService(type="LoadBalancer", external_traffic_policy="Local"),
+        drain_seconds=answer_seconds(platform),
+        access_log=ACCESS_LOG,
     )
 
 
-def _callers(platform: Platform) -> proxy_kinds.ClientTrafficPolicySpec:
+def _callers(platform: Platform) -> traffic_kinds.ClientTrafficPolicySpec:
     answer_headers = {
         "strict-transport-security": "max-age=31536000",
         "x-content-type-options": "nosniff",
         # What a client quotes when it complains; the access logs of both gateways are searched by it.
         "x-request-id": "%REQ(X-REQUEST-ID)%",
     }
-    return proxy_kinds.ClientTrafficPolicySpec(
-        target_refs=[kinds.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
-        headers=proxy_kinds.HeaderSettings(
-            early_request_headers=proxy_kinds.RequestHeaders(remove=[CLIENT_HEADER]),
-            late_response_headers=proxy_kinds.ResponseHeaders(
-                set_=[proxy_kinds.HeaderValue(name=name, value=value) for name, value in answer_headers.items()]
+    return traffic_kinds.ClientTrafficPolicySpec(
+        target_refs=[shared.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
+        headers=traffic_kinds.HeaderSettings(
+            early_request_headers=traffic_kinds.RequestHeaders(remove=[CLIENT_HEADER]),
+            late_response_headers=traffic_kinds.ResponseHeaders(
+                set_=[traffic_kinds.HeaderValue(name=name, value=value) for name, value in answer_headers.items()]
             ),
         ),
-        connection=proxy_kinds.ClientConnection(connection_limit=proxy_kinds.ConnectionLimit(value=CONNECTIONS)),
-        timeout=proxy_kinds.ClientTimeout(
-            http=proxy_kinds.ClientHttpTimeout(
+        connection=traffic_kinds.ClientConnection(connection_limit=traffic_kinds.ConnectionLimit(value=CONNECTIONS)),
+        timeout=traffic_kinds.ClientTimeout(
+            http=traffic_kinds.ClientHttpTimeout(
                 request_headers_received_timeout="10s",
                 request_received_timeout="60s",
                 idle_timeout="300s",
@@ -235,14 +221,14 @@ def _callers(platform: Platform) -> proxy_kinds.ClientTrafficPolicySpec:
                 stream_idle_timeout=f"{answer_seconds(platform)}s",
             )
         ),
-        health_check=proxy_kinds.ListenerHealth(path=HEALTH_PATH),
+        health_check=traffic_kinds.ListenerHealth(path=HEALTH_PATH),
     )
 
 
 def _security(platform: Platform) -> kinds.SecurityPolicySpec:
     # Of the Gateway, not of one route: a route that is added later is closed from its first moment.
     return kinds.SecurityPolicySpec(
-        target_refs=[kinds.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
+        target_refs=[shared.TargetRef(kind="Gateway", name=EDGE_GATEWAY)],
         api_key_auth=kinds.ApiKeyAuth(
             credential_refs=[kinds.SecretRef(name=KEYS_SECRET)],
             extract_from=[kinds.KeyHeaders(headers=[KEY_HEADER])],
@@ -263,38 +249,38 @@ def _security(platform: Platform) -> kinds.SecurityPolicySpec:
     )
 
 
-def _traffic(platform: Platform) -> proxy_kinds.BackendTrafficPolicySpec:
-    rule = proxy_kinds.LimitRule(
-        client_selectors=[proxy_kinds.ClientSelector(headers=[proxy_kinds.HeaderMatch(name=CLIENT_HEADER)])],
-        limit=proxy_kinds.Limit(requests=platform.stack.business.requests_per_second),
+def _traffic(platform: Platform) -> traffic_kinds.BackendTrafficPolicySpec:
+    rule = traffic_kinds.LimitRule(
+        client_selectors=[traffic_kinds.ClientSelector(headers=[traffic_kinds.HeaderMatch(name=CLIENT_HEADER)])],
+        limit=shared.Limit(requests=platform.stack.business.requests_per_second),
     )
-    return proxy_kinds.BackendTrafficPolicySpec(
-        target_refs=[kinds.TargetRef(kind="HTTPRoute", name=BACKEND)],
-        rate_limit=proxy_kinds.RateLimit(local=proxy_kinds.LocalRateLimit(rules=[rule])),
-        request_buffer=proxy_kinds.RequestBuffer(limit=LARGEST_REQUEST),
-        circuit_breaker=proxy_kinds.CircuitBreaker(
+    return traffic_kinds.BackendTrafficPolicySpec(
+        target_refs=[shared.TargetRef(kind="HTTPRoute", name=BACKEND)],
+        rate_limit=traffic_kinds.RateLimit(local=traffic_kinds.LocalRateLimit(rules=[rule])),
+        request_buffer=traffic_kinds.RequestBuffer(limit=LARGEST_REQUEST),
+        circuit_breaker=traffic_kinds.CircuitBreaker(
             max_connections=PARALLEL_REQUESTS,
             max_parallel_requests=PARALLEL_REQUESTS,
             max_pending_requests=PARALLEL_REQUESTS,
         ),
-        retry=proxy_kinds.Retry(
-            num_retries=2, retry_on=proxy_kinds.RetryOn(triggers=["connect-failure", "refused-stream"])
+        retry=traffic_kinds.Retry(
+            num_retries=2, retry_on=traffic_kinds.RetryOn(triggers=["connect-failure", "refused-stream"])
         ),
-        timeout=proxy_kinds.BackendTimeout(tcp=proxy_kinds.TcpTimeout(connect_timeout="5s")),
+        timeout=traffic_kinds.BackendTimeout(tcp=shared.TcpTimeout(connect_timeout="5s")),
     )
 
 
 def _route(platform: Platform) -> kinds.HttpRouteSpec:
     business = platform.stack.business
     return kinds.HttpRouteSpec(
-        parent_refs=[kinds.ParentRef(name=EDGE_GATEWAY, section_name=LISTENER)],
+        parent_refs=[shared.ParentRef(name=EDGE_GATEWAY, section_name=LISTENER)],
         hostnames=[business.host],
         rules=[
             kinds.RouteRule(
                 name="api",
                 matches=[kinds.RouteMatch(path=kinds.PathMatch(value=path)) for path in ALLOWED_PATHS],
-                backend_refs=[kinds.BackendRef(name=BACKEND, port=business.backend.port)],
-                timeouts=kinds.RouteTimeouts(request=f"{answer_seconds(platform)}s"),
+                backend_refs=[shared.BackendRef(name=BACKEND, port=business.backend.port)],
+                timeouts=shared.RouteTimeouts(request=f"{answer_seconds(platform)}s"),
             )
         ],
     )

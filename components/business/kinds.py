@@ -1,7 +1,4 @@
-"""Gateway API and Envoy Gateway kinds as far as the edge gateway uses them (Gateway API v1.6, Envoy Gateway v1.9).
-
-Defaults of the server inside of lists are written out, so that nothing drifts.
-"""
+"""Kinds of the edge gateway: its listener, its route, and who gets in (Gateway API v1.6, Envoy Gateway v1.9)."""
 
 from __future__ import annotations
 
@@ -10,51 +7,16 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from components.custom import CustomSpec, Spec
-
-GATEWAY_API = "gateway.networking.k8s.io/v1"
-ENVOY_API = "gateway.envoyproxy.io/v1alpha1"
-
-
-class TargetRef(Spec):
-    """What a policy of Envoy Gateway is attached to."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["Gateway", "HTTPRoute"]
-    name: str
-
-
-class ParametersRef(Spec):
-    """The EnvoyProxy that shapes the proxies of a Gateway."""
-
-    group: Literal["gateway.envoyproxy.io"] = "gateway.envoyproxy.io"
-    kind: Literal["EnvoyProxy"] = "EnvoyProxy"
-    name: str
-
-
-class Infrastructure(Spec):
-    """How a Gateway is run."""
-
-    parameters_ref: ParametersRef
-
-
-class RouteNamespaces(Spec):
-    """Routes of other namespaces cannot attach."""
-
-    from_: Literal["Same"] = Field(default="Same", alias="from")
-
-
-class RouteKind(Spec):
-    """A kind of route that may attach."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["HTTPRoute"] = "HTTPRoute"
-
-
-class AllowedRoutes(Spec):
-    """Which routes may attach to a listener."""
-
-    namespaces: RouteNamespaces = RouteNamespaces()
-    kinds: list[RouteKind] = Field(default_factory=lambda: [RouteKind()])
+from components.gateways.kinds import (
+    ENVOY_API,
+    GATEWAY_API,
+    AllowedRoutes,
+    BackendRef,
+    Infrastructure,
+    ParentRef,
+    RouteTimeouts,
+    TargetRef,
+)
 
 
 class SecretRef(Spec):
@@ -94,15 +56,6 @@ class GatewaySpec(CustomSpec):
     listeners: list[TlsListener] = Field(min_length=1)
 
 
-class ParentRef(Spec):
-    """The listener that a route belongs to."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["Gateway"] = "Gateway"
-    name: str
-    section_name: str
-
-
 class PathMatch(Spec):
     """A path and everything below it."""
 
@@ -114,22 +67,6 @@ class RouteMatch(Spec):
     """Which requests a rule takes."""
 
     path: PathMatch
-
-
-class BackendRef(Spec):
-    """The Service behind a rule."""
-
-    group: Literal[""] = ""
-    kind: Literal["Service"] = "Service"
-    name: str
-    port: int
-    weight: int = 1
-
-
-class RouteTimeouts(Spec):
-    """Bounds of a request, such as "224s"."""
-
-    request: str = Field(pattern=r"^[0-9]{1,5}s$")
 
 
 class RouteRule(Spec):

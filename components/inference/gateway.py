@@ -10,25 +10,18 @@ import pulumi_kubernetes as k8s
 
 from components.base import Component
 from components.custom import CustomSpec, custom_resource
-from components.inference import kinds, proxy_kinds
+from components.gateways import kinds as shared
+from components.gateways.proxies import EnvoyProxySpec, ProxyService, envoy_proxies
+from components.inference import kinds
 from components.inference.routes import GATEWAY_NAME, LISTENER_NAME, PROXY_REPLICAS
 from components.network import Peer
-from lantau.labels import NAMESPACE_INFERENCE, POOL_LABEL, PRIORITY_ONLINE, standard_labels
+from lantau.endpoints import GATEWAY_CLASS, INFERENCE
+from lantau.labels import NAMESPACE_INFERENCE, PRIORITY_ONLINE, standard_labels
 from lantau.platform import Platform
 from lantau.release.engine_args import request_timeout_seconds
 
-GATEWAY_CLASS: Final = "envoy-gateway"
-PROXY_NAMESPACE: Final = "envoy-gateway-system"
-"""Where Envoy Gateway runs the proxies of every Gateway; it belongs to the add-on, not to this program."""
-SERVICE_NAME: Final = "inference-gateway"
-PORT: Final = 8080
-PROXIES: Final = Peer(
-    PROXY_NAMESPACE,
-    {
-        "gateway.envoyproxy.io/owning-gateway-name": GATEWAY_NAME,
-        "gateway.envoyproxy.io/owning-gateway-namespace": NAMESPACE_INFERENCE,
-    },
-)
+PORT: Final = INFERENCE.ports["http"]
+PROXIES: Final = Peer(INFERENCE.namespace, INFERENCE.pod_labels)
 """The gateway's proxies, as network policies name them. They listen on `PORT` in the pod too."""
 
 ACCESS_LOG: Final = {
@@ -54,7 +47,7 @@ ACCESS_LOG: Final = {
 
 def base_url(model: str) -> str:
     """Address of a model for callers in the cluster, as clients of the OpenAI API take it."""
-    return f"http://{SERVICE_NAME}.{PROXY_NAMESPACE}.svc:{PORT}/{model}/v1"
+    return f"http://{INFERENCE.host}:{PORT}/{model}/v1"
 
 
 @dataclass(frozen=True)
@@ -95,7 +88,7 @@ class InferenceGateway(Component):
         gateway = self._declare(f"{name}-gateway", _gateway(), [proxies])
         callers = self._declare(f"{name}-callers", _callers())
         self.resources = InferenceGatewayResources(proxies, gateway, callers)
-        self.finish({"service": f"{SERVICE_NAME}.{PROXY_NAMESPACE}", "port": PORT})
+        self.finish({"service": f"{INFERENCE.service}.{INFERENCE.namespace}", "port": PORT})
 
     def _declare(
         self, logical_name: str, spec: CustomSpec, depends_on: list[pulumi.Resource] | None = None
@@ -113,53 +106,28 @@ class InferenceGateway(Component):
 def _gateway() -> kinds.GatewaySpec:
     return kinds.GatewaySpec(
         gateway_class_name=GATEWAY_CLASS,
-        infrastructure=kinds.Infrastructure(parameters_ref=kinds.ParametersRef(name=GATEWAY_NAME)),
+        infrastructure=shared.Infrastructure(parameters_ref=shared.ParametersRef(name=GATEWAY_NAME)),
         listeners=[kinds.Listener(name=LISTENER_NAME, port=PORT, protocol="HTTP")],
     )
 
 
-def _proxies(args: InferenceGatewayArgs) -> proxy_kinds.EnvoyProxySpec:
-    spread = proxy_kinds.SpreadConstraint(label_selector=proxy_kinds.LabelSelector(match_labels=dict(PROXIES.labels)))
-    return proxy_kinds.EnvoyProxySpec(
-        provider=proxy_kinds.Provider(
-            kubernetes=proxy_kinds.KubernetesProvider(
-                envoy_deployment=proxy_kinds.ProxyDeployment(
-                    replicas=PROXY_REPLICAS,
-                    container=proxy_kinds.ProxyContainer(
-                        resources=proxy_kinds.ProxyResources(
-                            requests=proxy_kinds.Quantities(cpu="500m", memory="1Gi"),
-                            limits=proxy_kinds.Quantities(cpu="2", memory="1Gi"),
-                        )
-                    ),
-                    pod=proxy_kinds.ProxyPod(
-                        node_selector={POOL_LABEL: args.platform.stack.business.pool},
-                        priority_class_name=PRIORITY_ONLINE,
-                        topology_spread_constraints=[spread],
-                    ),
-                ),
-                envoy_service=proxy_kinds.ProxyService(name=SERVICE_NAME),
-                envoy_pdb=proxy_kinds.ProxyDisruption(),
-            )
-        ),
-        shutdown=proxy_kinds.Shutdown(drain_timeout=f"{args.longest_request_seconds}s", min_drain_duration="10s"),
-        telemetry=proxy_kinds.Telemetry(
-            access_log=proxy_kinds.AccessLog(
-                settings=[
-                    proxy_kinds.LogSetting(
-                        format=proxy_kinds.LogFormat(fields_=ACCESS_LOG), sinks=[proxy_kinds.LogSink()]
-                    )
-                ]
-            )
-        ),
+def _proxies(args: InferenceGatewayArgs) -> EnvoyProxySpec:
+    return envoy_proxies(
+        GATEWAY_NAME,
+        NAMESPACE_INFERENCE,
+        replicas=PROXY_REPLICAS,
+        pool=args.platform.stack.business.pool,
+        priority_class=PRIORITY_ONLINE,
+        service=ProxyService(name=INFERENCE.service, type="ClusterIP"),
+        drain_seconds=args.longest_request_seconds,
+        access_log=ACCESS_LOG,
     )
 
 
-def _callers() -> proxy_kinds.ClientTrafficPolicySpec:
-    return proxy_kinds.ClientTrafficPolicySpec(
-        target_refs=[kinds.TargetRef(kind="Gateway", name=GATEWAY_NAME)],
+def _callers() -> kinds.ClientTrafficPolicySpec:
+    return kinds.ClientTrafficPolicySpec(
+        target_refs=[shared.TargetRef(kind="Gateway", name=GATEWAY_NAME)],
         # A request can only be tried again while all of it is held: long prompts are larger than Envoy's 32 KiB.
-        connection=proxy_kinds.ClientConnection(buffer_limit="1Mi"),
-        timeout=proxy_kinds.ClientTimeout(
-            http=proxy_kinds.ClientHttpTimeout(request_received_timeout="60s", idle_timeout="300s")
-        ),
+        connection=kinds.ClientConnection(buffer_limit="1Mi"),
+        timeout=kinds.ClientTimeout(http=kinds.ClientHttpTimeout(request_received_timeout="60s", idle_timeout="300s")),
     )

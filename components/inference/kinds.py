@@ -1,4 +1,4 @@
-"""Gateway API and Envoy Gateway kinds as far as the inference tier uses them (Gateway API v1.6, Envoy Gateway v1.9)."""
+"""Kinds of the inference gateway and of its routes (Gateway API v1.6, Envoy Gateway v1.9)."""
 
 from __future__ import annotations
 
@@ -7,51 +7,20 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from components.custom import CustomSpec, Spec
-
-GATEWAY_API = "gateway.networking.k8s.io/v1"
-ENVOY_API = "gateway.envoyproxy.io/v1alpha1"
-
-
-class TargetRef(Spec):
-    """What a policy of Envoy Gateway is attached to."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["Gateway", "HTTPRoute"]
-    name: str
-
-
-class ParametersRef(Spec):
-    """The EnvoyProxy that shapes the proxies of a Gateway."""
-
-    group: Literal["gateway.envoyproxy.io"] = "gateway.envoyproxy.io"
-    kind: Literal["EnvoyProxy"] = "EnvoyProxy"
-    name: str
-
-
-class Infrastructure(Spec):
-    """How a Gateway is run."""
-
-    parameters_ref: ParametersRef
-
-
-class RouteNamespaces(Spec):
-    """Routes of other namespaces cannot attach."""
-
-    from_: Literal["Same"] = Field(default="Same", alias="from")
-
-
-class RouteKind(Spec):
-    """A kind of route that may attach."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["HTTPRoute"] = "HTTPRoute"
-
-
-class AllowedRoutes(Spec):
-    """Which routes may attach to a listener."""
-
-    namespaces: RouteNamespaces = RouteNamespaces()
-    kinds: list[RouteKind] = Field(default_factory=lambda: [RouteKind()])
+from components.gateways.kinds import (
+    ENVOY_API,
+    GATEWAY_API,
+    AllowedRoutes,
+    BackendRef,
+    Infrastructure,
+    Limit,
+    LoadBalancer,
+    ParentRef,
+    PathSettings,
+    RouteTimeouts,
+    TargetRef,
+    TcpTimeout,
+)
 
 
 class Listener(Spec):
@@ -72,15 +41,6 @@ class GatewaySpec(CustomSpec):
     gateway_class_name: str
     infrastructure: Infrastructure
     listeners: list[Listener] = Field(min_length=1)
-
-
-class ParentRef(Spec):
-    """The listener that a route belongs to. The defaults are the server's own, so that nothing drifts."""
-
-    group: Literal["gateway.networking.k8s.io"] = "gateway.networking.k8s.io"
-    kind: Literal["Gateway"] = "Gateway"
-    name: str
-    section_name: str
 
 
 class PathMatch(Spec):
@@ -117,22 +77,6 @@ class RouteFilter(Spec):
     url_rewrite: UrlRewrite
 
 
-class BackendRef(Spec):
-    """A Service and its share of the requests."""
-
-    group: Literal[""] = ""
-    kind: Literal["Service"] = "Service"
-    name: str
-    port: int
-    weight: int = Field(ge=0, le=100)
-
-
-class RouteTimeouts(Spec):
-    """Bounds of a request, such as "224s"."""
-
-    request: str = Field(pattern=r"^[0-9]{1,5}s$")
-
-
 class RouteRule(Spec):
     """Requests that match go to the Services by weight."""
 
@@ -151,13 +95,6 @@ class HttpRouteSpec(CustomSpec):
 
     parent_refs: list[ParentRef] = Field(min_length=1)
     rules: list[RouteRule] = Field(min_length=1)
-
-
-class Limit(Spec):
-    """Requests in a unit of time."""
-
-    requests: int = Field(ge=1)
-    unit: Literal["Second"] = "Second"
 
 
 class LimitRule(Spec):
@@ -229,12 +166,6 @@ class Retry(Spec):
     retry_on: RetryOn
 
 
-class TcpTimeout(Spec):
-    """Bounds of a connection."""
-
-    connect_timeout: str
-
-
 class HttpTimeout(Spec):
     """Bounds of what happens on a connection to an engine."""
 
@@ -266,12 +197,6 @@ class HealthCheck(Spec):
     passive: PassiveHealthCheck
 
 
-class LoadBalancer(Spec):
-    """How a pod is chosen."""
-
-    type: Literal["LeastRequest"] = "LeastRequest"
-
-
 class BackendTrafficPolicySpec(CustomSpec):
     """How a route's requests are limited, retried and spread."""
 
@@ -285,3 +210,42 @@ class BackendTrafficPolicySpec(CustomSpec):
     timeout: BackendTimeout
     health_check: HealthCheck
     load_balancer: LoadBalancer = LoadBalancer()
+
+
+class HeaderSettings(Spec):
+    """What is done with headers."""
+
+    request_id: Literal["PreserveOrGenerate"] = Field(default="PreserveOrGenerate", alias="requestID")
+    with_underscores_action: Literal["RejectRequest"] = "RejectRequest"
+
+
+class ClientConnection(Spec):
+    """Bounds of a connection from a caller."""
+
+    buffer_limit: str
+
+
+class ClientHttpTimeout(Spec):
+    """Bounds of a caller's request."""
+
+    request_received_timeout: str
+    idle_timeout: str
+
+
+class ClientTimeout(Spec):
+    """Bounds towards callers."""
+
+    http: ClientHttpTimeout
+
+
+class ClientTrafficPolicySpec(CustomSpec):
+    """How a Gateway treats its callers."""
+
+    API_VERSION: ClassVar[str] = ENVOY_API
+    KIND: ClassVar[str] = "ClientTrafficPolicy"
+
+    target_refs: list[TargetRef]
+    headers: HeaderSettings = HeaderSettings()
+    path: PathSettings = PathSettings()
+    connection: ClientConnection
+    timeout: ClientTimeout

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from components.gateways import kinds as shared
 from components.inference import kinds
+from lantau.endpoints import INFERENCE_GATEWAY
 from lantau.release import Release
 from lantau.release.engine_args import KEEP_ALIVE_SECONDS, Route
 
 PROXY_REPLICAS: Final = 2
 """Proxies of the inference gateway. Each of them counts limits by itself."""
-GATEWAY_NAME: Final = "inference"
+GATEWAY_NAME: Final = INFERENCE_GATEWAY
 LISTENER_NAME: Final = "http"
 SERVICE_PORT: Final = 8000
 """Port of every release's Service, whatever its engine listens on."""
@@ -43,11 +45,11 @@ def route(
     if sum(weights.values()) != 100:
         raise ValueError(f"{model}: weights of the releases sum to {sum(weights.values())}, not to 100: {weights}")
     backends = [
-        kinds.BackendRef(name=workload_name(model, release), port=SERVICE_PORT, weight=weight)
+        shared.BackendRef(name=workload_name(model, release), port=SERVICE_PORT, weight=weight)
         for release, weight in weights.items()
     ]
     return kinds.HttpRouteSpec(
-        parent_refs=[kinds.ParentRef(name=GATEWAY_NAME, section_name=LISTENER_NAME)],
+        parent_refs=[shared.ParentRef(name=GATEWAY_NAME, section_name=LISTENER_NAME)],
         rules=[
             kinds.RouteRule(
                 name=each.name,
@@ -56,7 +58,7 @@ def route(
                     kinds.RouteFilter(url_rewrite=kinds.UrlRewrite(path=kinds.PathRewrite(replace_full_path=each.path)))
                 ],
                 backend_refs=backends,
-                timeouts=kinds.RouteTimeouts(request=f"{timeout_seconds}s"),
+                timeouts=shared.RouteTimeouts(request=f"{timeout_seconds}s"),
             )
             for each in routes
         ],
@@ -70,12 +72,12 @@ def traffic_policy(model: str, stable: Release, *, replicas: int) -> kinds.Backe
     """
     capacity = replicas * stable.parameters.max_num_seqs * (1 + WAITING_PER_RUNNING)
     return kinds.BackendTrafficPolicySpec(
-        target_refs=[kinds.TargetRef(kind="HTTPRoute", name=model)],
+        target_refs=[shared.TargetRef(kind="HTTPRoute", name=model)],
         rate_limit=kinds.RateLimit(
             local=kinds.LocalRateLimit(
                 rules=[
                     kinds.LimitRule(
-                        limit=kinds.Limit(requests=math.ceil(stable.limits.requests_per_second / PROXY_REPLICAS))
+                        limit=shared.Limit(requests=math.ceil(stable.limits.requests_per_second / PROXY_REPLICAS))
                     )
                 ]
             )
@@ -99,7 +101,7 @@ def traffic_policy(model: str, stable: Release, *, replicas: int) -> kinds.Backe
             ),
         ),
         timeout=kinds.BackendTimeout(
-            tcp=kinds.TcpTimeout(connect_timeout="2s"),
+            tcp=shared.TcpTimeout(connect_timeout="2s"),
             http=kinds.HttpTimeout(connection_idle_timeout=f"{KEEP_ALIVE_SECONDS - IDLE_MARGIN_SECONDS}s"),
         ),
         health_check=kinds.HealthCheck(

@@ -35,7 +35,7 @@ MAY_IMPORT_PULUMI = {
     "workflow": set[str](),
 }
 
-SHARED_COMPONENTS = {"base", "custom", "network", "pods", "provider_sdk", "secrets", "storage"}
+SHARED_COMPONENTS = {"base", "custom", "gateways", "network", "pods", "provider_sdk", "secrets", "storage"}
 """Parts of components/ that every tier may use; tiers know each other only by names in lantau.labels."""
 TIERS = {"cluster", "secrets", "audit", "business", "vector", "inference"}
 
@@ -97,7 +97,7 @@ def test_tiers_do_not_import_each_other(tier: str) -> None:
 def test_shared_parts_of_components_import_no_tier() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for part in ("base.py", "custom.py", "network.py", "pods.py", "storage.py", "provider_sdk")
+        for part in ("base.py", "custom.py", "network.py", "pods.py", "storage.py", "gateways", "provider_sdk")
         for path in sorted((ROOT / "components").glob(f"{part}/*.py" if "." not in part else part))
         for name, line in imports(path)
         if name.startswith("components.") and name.split(".")[1] in TIERS

@@ -1,4 +1,4 @@
-"""Kinds that shape the edge gateway's proxies (Envoy Gateway v1.9)."""
+"""Kinds of the edge gateway: how it treats callers, and how requests reach the backend (Envoy Gateway v1.9)."""
 
 from __future__ import annotations
 
@@ -6,147 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from components.business.kinds import ENVOY_API, TargetRef
 from components.custom import CustomSpec, Spec
-
-
-class Quantities(Spec):
-    """CPU and memory as Kubernetes writes them."""
-
-    cpu: str
-    memory: str
-
-
-class ProxyResources(Spec):
-    """Requests and limits of one proxy. Envoy sheds load at four fifths of the memory limit."""
-
-    requests: Quantities
-    limits: Quantities
-
-
-class ProxyContainer(Spec):
-    """Envoy's container. Image and security context stay the controller's: it pins the one, and hardens the other."""
-
-    resources: ProxyResources
-
-
-class LabelSelector(Spec):
-    """Pods by labels."""
-
-    match_labels: dict[str, str]
-
-
-class SpreadConstraint(Spec):
-    """How unevenly pods may be spread over nodes."""
-
-    max_skew: int = 1
-    topology_key: Literal["kubernetes.io/hostname"] = "kubernetes.io/hostname"
-    when_unsatisfiable: Literal["ScheduleAnyway"] = "ScheduleAnyway"
-    label_selector: LabelSelector
-
-
-class ProxyPod(Spec):
-    """Where a proxy runs."""
-
-    node_selector: dict[str, str]
-    priority_class_name: str
-    topology_spread_constraints: list[SpreadConstraint]
-
-
-class ProxyDeployment(Spec):
-    """The proxies of a Gateway."""
-
-    replicas: int = Field(ge=1)
-    container: ProxyContainer
-    pod: ProxyPod
-
-
-class ProxyService(Spec):
-    """The Service in front of the proxies, with an address outside the cluster.
-
-    Traffic stays on the node it arrives at: Envoy sees the caller's own address.
-    """
-
-    type: Literal["LoadBalancer"] = "LoadBalancer"
-    external_traffic_policy: Literal["Local"] = "Local"
-
-
-class ProxyDisruption(Spec):
-    """How many proxies may be away at once on purpose."""
-
-    max_unavailable: int = 1
-
-
-class KubernetesProvider(Spec):
-    """What Envoy Gateway makes in the cluster for a Gateway."""
-
-    envoy_deployment: ProxyDeployment
-    envoy_service: ProxyService = ProxyService()
-    envoy_pdb: ProxyDisruption = Field(default=ProxyDisruption(), alias="envoyPDB")
-
-
-class Provider(Spec):
-    """The infrastructure provider."""
-
-    type: Literal["Kubernetes"] = "Kubernetes"
-    kubernetes: KubernetesProvider
-
-
-class LogFile(Spec):
-    """Where the log is written."""
-
-    path: Literal["/dev/stdout"] = "/dev/stdout"
-
-
-class LogSink(Spec):
-    """A sink of the access log."""
-
-    type: Literal["File"] = "File"
-    file: LogFile = LogFile()
-
-
-class LogFormat(Spec):
-    """One JSON object a request. Fields by name; values are Envoy's command operators."""
-
-    type: Literal["JSON"] = "JSON"
-    fields_: dict[str, str] = Field(alias="json")
-
-
-class LogSetting(Spec):
-    """One access log."""
-
-    format: LogFormat
-    sinks: list[LogSink]
-
-
-class AccessLog(Spec):
-    """The access logs of the proxies."""
-
-    settings: list[LogSetting]
-
-
-class Telemetry(Spec):
-    """What the proxies tell of themselves."""
-
-    access_log: AccessLog
-
-
-class Shutdown(Spec):
-    """How a proxy ends; the controller adds five minutes to the drain for the pod's grace period."""
-
-    drain_timeout: str
-    min_drain_duration: str
-
-
-class EnvoyProxySpec(CustomSpec):
-    """The proxies of a Gateway."""
-
-    API_VERSION: ClassVar[str] = ENVOY_API
-    KIND: ClassVar[str] = "EnvoyProxy"
-
-    provider: Provider
-    shutdown: Shutdown
-    telemetry: Telemetry
+from components.gateways.kinds import ENVOY_API, Limit, LoadBalancer, PathSettings, TargetRef, TcpTimeout
 
 
 class HeaderValue(Spec):
@@ -175,13 +36,6 @@ class HeaderSettings(Spec):
     with_underscores_action: Literal["RejectRequest"] = "RejectRequest"
     early_request_headers: RequestHeaders
     late_response_headers: ResponseHeaders
-
-
-class PathSettings(Spec):
-    """What is done with odd paths before they are matched."""
-
-    escaped_slashes_action: Literal["RejectRequest"] = "RejectRequest"
-    disable_merge_slashes: bool = False
 
 
 class TlsSettings(Spec):
@@ -251,13 +105,6 @@ class ClientSelector(Spec):
     headers: list[HeaderMatch] = Field(min_length=1)
 
 
-class Limit(Spec):
-    """Requests in a unit of time."""
-
-    requests: int = Field(ge=1)
-    unit: Literal["Second"] = "Second"
-
-
 class LimitRule(Spec):
     """A limit for each client."""
 
@@ -298,22 +145,10 @@ class Retry(Spec):
     retry_on: RetryOn
 
 
-class TcpTimeout(Spec):
-    """Bounds of a connection."""
-
-    connect_timeout: str
-
-
 class BackendTimeout(Spec):
     """Bounds towards the backend."""
 
     tcp: TcpTimeout
-
-
-class LoadBalancer(Spec):
-    """How a pod is chosen."""
-
-    type: Literal["LeastRequest"] = "LeastRequest"
 
 
 class RequestBuffer(Spec):

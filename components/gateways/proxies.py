@@ -1,13 +1,20 @@
-"""Kinds that shape a Gateway's proxies (Envoy Gateway v1.9)."""
+"""The proxies of a Gateway: the kind that shapes them, and what is the same for every Gateway of ours."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
 from components.custom import CustomSpec, Spec
-from components.inference.kinds import ENVOY_API, TargetRef
+from components.gateways.kinds import ENVOY_API
+from lantau.endpoints import proxy_labels
+from lantau.labels import POOL_LABEL
+
+PROXY_CPU: Final = "500m"
+PROXY_CPU_LIMIT: Final = "2"
+PROXY_MEMORY: Final = "1Gi"
 
 
 class Quantities(Spec):
@@ -18,7 +25,7 @@ class Quantities(Spec):
 
 
 class ProxyResources(Spec):
-    """Requests and limits of one proxy."""
+    """Requests and limits of one proxy. Envoy sheds load at four fifths of the memory limit."""
 
     requests: Quantities
     limits: Quantities
@@ -41,7 +48,7 @@ class SpreadConstraint(Spec):
 
     max_skew: int = 1
     topology_key: Literal["kubernetes.io/hostname"] = "kubernetes.io/hostname"
-    when_unsatisfiable: Literal["ScheduleAnyway", "DoNotSchedule"] = "ScheduleAnyway"
+    when_unsatisfiable: Literal["ScheduleAnyway"] = "ScheduleAnyway"
     label_selector: LabelSelector
 
 
@@ -62,10 +69,14 @@ class ProxyDeployment(Spec):
 
 
 class ProxyService(Spec):
-    """The Service in front of the proxies."""
+    """The Service in front of the proxies; without a name the controller makes one up.
 
-    name: str
-    type: Literal["ClusterIP"] = "ClusterIP"
+    With the external traffic policy Local, traffic stays on the node it arrives at: Envoy sees the caller's address.
+    """
+
+    name: str | None = None
+    type: Literal["ClusterIP", "LoadBalancer"]
+    external_traffic_policy: Literal["Local"] | None = None
 
 
 class ProxyDisruption(Spec):
@@ -79,7 +90,7 @@ class KubernetesProvider(Spec):
 
     envoy_deployment: ProxyDeployment
     envoy_service: ProxyService
-    envoy_pdb: ProxyDisruption = Field(alias="envoyPDB")
+    envoy_pdb: ProxyDisruption = Field(default=ProxyDisruption(), alias="envoyPDB")
 
 
 class Provider(Spec):
@@ -146,47 +157,39 @@ class EnvoyProxySpec(CustomSpec):
     telemetry: Telemetry
 
 
-class HeaderSettings(Spec):
-    """What is done with headers."""
+def envoy_proxies(
+    gateway: str,
+    namespace: str,
+    *,
+    replicas: int,
+    pool: str,
+    priority_class: str,
+    service: ProxyService,
+    drain_seconds: int,
+    access_log: Mapping[str, str],
+) -> EnvoyProxySpec:
+    """Proxies of a Gateway on the nodes of `pool`, spread over them, with one JSON line a request on standard output.
 
-    request_id: Literal["PreserveOrGenerate"] = Field(default="PreserveOrGenerate", alias="requestID")
-    with_underscores_action: Literal["RejectRequest"] = "RejectRequest"
-
-
-class PathSettings(Spec):
-    """What is done with odd paths before they are matched."""
-
-    escaped_slashes_action: Literal["RejectRequest"] = "RejectRequest"
-    disable_merge_slashes: bool = False
-
-
-class ClientConnection(Spec):
-    """Bounds of a connection from a caller."""
-
-    buffer_limit: str
-
-
-class ClientHttpTimeout(Spec):
-    """Bounds of a caller's request."""
-
-    request_received_timeout: str
-    idle_timeout: str
-
-
-class ClientTimeout(Spec):
-    """Bounds towards callers."""
-
-    http: ClientHttpTimeout
-
-
-class ClientTrafficPolicySpec(CustomSpec):
-    """How a Gateway treats its callers."""
-
-    API_VERSION: ClassVar[str] = ENVOY_API
-    KIND: ClassVar[str] = "ClientTrafficPolicy"
-
-    target_refs: list[TargetRef]
-    headers: HeaderSettings = HeaderSettings()
-    path: PathSettings = PathSettings()
-    connection: ClientConnection
-    timeout: ClientTimeout
+    `drain_seconds` is how long a proxy that ends lets open requests finish; `access_log` are the fields of the line.
+    """
+    spread = SpreadConstraint(label_selector=LabelSelector(match_labels=proxy_labels(gateway, namespace)))
+    deployment = ProxyDeployment(
+        replicas=replicas,
+        container=ProxyContainer(
+            resources=ProxyResources(
+                requests=Quantities(cpu=PROXY_CPU, memory=PROXY_MEMORY),
+                limits=Quantities(cpu=PROXY_CPU_LIMIT, memory=PROXY_MEMORY),
+            )
+        ),
+        pod=ProxyPod(
+            node_selector={POOL_LABEL: pool},
+            priority_class_name=priority_class,
+            topology_spread_constraints=[spread],
+        ),
+    )
+    log = LogSetting(format=LogFormat(fields_=dict(access_log)), sinks=[LogSink()])
+    return EnvoyProxySpec(
+        provider=Provider(kubernetes=KubernetesProvider(envoy_deployment=deployment, envoy_service=service)),
+        shutdown=Shutdown(drain_timeout=f"{drain_seconds}s", min_drain_duration="10s"),
+        telemetry=Telemetry(access_log=AccessLog(settings=[log])),
+    )
