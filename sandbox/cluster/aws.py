@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-KEPT = ("secretsmanager", "s3", "iam", "kms")
+KEPT = ("secretsmanager", "s3", "iam")
 _READS = ("Get", "List", "Describe", "BatchGet", "Head", "Assume")
 
 Environment = dict[str, Any]

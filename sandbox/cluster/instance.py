@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -109,6 +110,10 @@ class Sandbox:
         `nodes` default to those of the last `up`, at first to DEFAULT_NODES; fake nodes not among them are deleted.
         `audit_policy` is a file or the text of one, by default Lantau's own. `base_port` moves the block of ports.
         """
+        if sys.platform != "linux":
+            raise SandboxError(
+                "the sandbox needs Linux (processes are told apart by /proc): run it there or in a container"
+            )
         tools, folders = self.obtain(families)
         definitions = {family: crds.read(folder) for family, folder in folders.items()}
         digests = {family: crds.digest(found) for family, found in definitions.items()}
@@ -267,7 +272,7 @@ class Sandbox:
         """Start the process unless it runs from these very inputs; one from older inputs is replaced."""
         running = self._table.find(spec.name)
         if running is not None:
-            if running.fingerprint == spec.fingerprint():
+            if running.fingerprint == spec.fingerprint() and not running.ending:
                 return
             self._table.stop([spec.name], REPLACE_GRACE)
         for port, purpose in spec.ports.items():

@@ -61,7 +61,10 @@ class Spec:
 
 @dataclass(frozen=True)
 class Running:
-    """A process of ours that is alive: `since` in seconds of the epoch, `rss` in bytes."""
+    """A process of ours that is alive: `since` in seconds of the epoch, `rss` in bytes.
+
+    `ending` when it was told to end: it may live on for a while, but nobody can count on it.
+    """
 
     name: str
     pid: int
@@ -70,6 +73,7 @@ class Running:
     rss: int
     fingerprint: str
     command: tuple[str, ...]
+    ending: bool
 
 
 class ProcessTable:
@@ -87,6 +91,19 @@ class ProcessTable:
         """Where the process is remembered."""
         return self.run / f"{name}.json"
 
+    def _ending_file(self, name: str) -> Path:
+        return self.run / f"{name}.ending"
+
+    def _mark_ending(self, name: str) -> None:
+        """So that whoever comes after a command killed in the midst does not take the process for a sound one."""
+        # Without room for the mark the process is ended all the same.
+        with contextlib.suppress(OSError):
+            self._ending_file(name).touch(mode=0o600)
+
+    def _forget(self, name: str) -> None:
+        self.pid_file(name).unlink(missing_ok=True)
+        self._ending_file(name).unlink(missing_ok=True)
+
     def names(self) -> list[str]:
         """Every process that has a pid file, alive or not."""
         return sorted(path.stem for path in self.run.glob("*.json"))
@@ -103,7 +120,8 @@ class ProcessTable:
             return None
         if boot != boot_id() or start_ticks(pid) != start:
             return None
-        return Running(name, pid, start, _since(start), _rss(pid), fingerprint, command)
+        ending = self._ending_file(name).exists()
+        return Running(name, pid, start, _since(start), _rss(pid), fingerprint, command, ending)
 
     def start(self, spec: Spec, lock: int) -> Running:
         """Start `spec` in a session of its own; `lock` is the descriptor of the instance's lock.
@@ -116,6 +134,7 @@ class ProcessTable:
         try:
             for folder in (self.run, self.logs):
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._forget(spec.name)
             pid = self._spawn(arguments, spec.environment, log, lock)
         except OSError as error:
             raise SandboxError(f"{spec.name} could not be started, {log}: {error.strerror}") from error
@@ -170,9 +189,10 @@ class ProcessTable:
                 running = self.find(name)
                 handle = _open(running) if running else None
                 if running is None or handle is None:
-                    self.pid_file(name).unlink(missing_ok=True)
+                    self._forget(name)
                     continue
                 handles[name] = (handle, running.pid)
+                self._mark_ending(name)
                 _send(handle, signal.SIGTERM)
             deadline = time.monotonic() + grace
             for handle, _ in handles.values():
@@ -181,7 +201,7 @@ class ProcessTable:
                     _ended(handle, 10.0)
             for name, (_, pid) in handles.items():
                 _reap(pid)
-                self.pid_file(name).unlink(missing_ok=True)
+                self._forget(name)
         finally:
             for handle, _ in handles.values():
                 os.close(handle)

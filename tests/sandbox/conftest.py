@@ -18,6 +18,7 @@ Eventually = Callable[..., None]
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A sandbox with its default nodes and add-ons, shared by the tests of the session: they must not take it down."""
+    _sweep(tmp_path_factory.getbasetemp().parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         made = Sandbox(f"test-{os.getpid()}")
@@ -26,6 +27,14 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
             yield made
         finally:
             made.delete()
+
+
+def _sweep(temporary: Path) -> None:
+    """End the sandboxes of sessions that were killed: their fixtures had no chance to."""
+    for folder in temporary.glob("**/state*/lantau/test-*"):
+        pid = folder.name.removeprefix("test-")
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            Sandbox(folder.name, home=folder.parent).delete()
 
 
 @pytest.fixture(scope="session")

@@ -115,8 +115,14 @@ def test_pod_security_refuses_a_pod_that_is_not_restricted(kubectl: Kubectl, spa
     assert 'violates PodSecurity "restricted' in refused.value.stderr
 
 
-def test_a_quota_on_gpus_is_enforced(kubectl: Kubectl, space: str) -> None:
+def test_a_quota_on_gpus_is_enforced(kubectl: Kubectl, space: str, eventually: Eventually) -> None:
     kubectl("create", "quota", "gpus", "-n", space, "--hard=requests.nvidia.com/gpu=4")
+
+    def counted() -> bool:
+        return bool(kubectl("get", "quota", "gpus", "-n", space, "-o", "jsonpath={.status.hard}"))
+
+    # Admission enforces what the controller has counted, and nothing before.
+    eventually("the quota is counted", counted)
     apply(kubectl, space, pod("fits", gpus=4))
     with pytest.raises(subprocess.CalledProcessError) as refused:
         apply(kubectl, space, pod("too-many", gpus=1))

@@ -159,6 +159,20 @@ def test_up_works_again_after_it_was_killed_at_any_moment(own: Sandbox) -> None:
     assert processes_on(own.folder) == []
 
 
+def test_a_delete_that_was_killed_leaves_nothing_half_for_the_next_up(own: Sandbox) -> None:
+    code = UP.rpartition("Sandbox(")[0] + "Sandbox(sys.argv[1], home=Path(sys.argv[2])).delete()"
+    for delay in (0.3, 0.5, 0.7, 1.0):
+        start(own)
+        with subprocess.Popen([sys.executable, "-c", code, own.name, str(own.folder.parent)]) as delete:
+            time.sleep(delay)  # the moment is the subject of the test
+            delete.kill()
+    start(own)
+    assert own.status().nodes[0].ready
+    own.delete()
+    assert processes_on(own.folder) == []
+    assert list(own.folder.parent.iterdir()) == []
+
+
 def test_ctrl_c_in_the_terminal_does_not_reach_the_cluster(own: Sandbox) -> None:
     command = [sys.executable, "-c", UP, own.name, str(own.folder.parent)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, process_group=0) as up:

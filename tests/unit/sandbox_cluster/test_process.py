@@ -59,6 +59,27 @@ def test_one_that_ignores_the_polite_signal_is_killed_after_its_time(table: Proc
     assert start_ticks(running.pid) is None
 
 
+def test_one_that_was_told_to_end_is_not_counted_on_although_it_lives(
+    table: ProcessTable, lock: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = table.start(SLEEP, lock)
+    assert not running.ending
+    # As if the command had been killed right before its signal.
+    monkeypatch.setattr(signal, "pidfd_send_signal", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        table.stop(["sleeper"])
+    monkeypatch.undo()
+    found = table.find("sleeper")
+    assert found is not None
+    assert (found.pid, found.ending) == (running.pid, True)
+    table.stop(["sleeper"])
+    assert not table.start(SLEEP, lock).ending
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_recycled_pid_is_not_ours_and_is_not_ended(table: ProcessTable, lock: int) -> None:
     ours = table.start(SLEEP, lock)
     table.stop(["sleeper"])
