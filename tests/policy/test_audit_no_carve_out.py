@@ -1,0 +1,71 @@
+"""AUD-07."""
+
+from typing import Any
+
+import pytest
+
+from tests.policy.audits import CATCH_ALL, HOLDERS, audit_policy
+from tests.policy.harness import UNKNOWN, clean, fires, judge
+
+READ = ["get", "list", "watch"]
+
+
+def none(**more: Any) -> dict[str, Any]:
+    return {"level": "None", **more}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(none(userGroups=["system:masters"]), id="the superusers"),
+        pytest.param(none(userGroups=["system:authenticated"]), id="everybody who logged in"),
+        pytest.param(none(users=["system:serviceaccount:team-a:worker"], verbs=READ), id="a workload's account"),
+        pytest.param(none(users=["ann"]), id="a person"),
+        pytest.param(none(users=["system:kube-proxy", "mallory"], verbs=["watch"]), id="hidden behind a component"),
+        pytest.param(none(namespaces=["team-a"]), id="a tenant's namespace"),
+        pytest.param(none(namespaces=["kube-system"]), id="changes in the system's namespace"),
+        pytest.param(none(users=["system:kube-controller-manager"]), id="changes of a component"),
+        pytest.param(
+            none(users=["system:apiserver"], verbs=["get"], resources=[{"group": "", "resources": ["secrets"]}]),
+            id="a component's use of keys",
+        ),
+    ],
+)
+@pytest.mark.parametrize("hold", HOLDERS)
+def test_a_carve_out_is_refused(hold: Any, rule: dict[str, Any]) -> None:
+    assert fires("AUD-07", hold(audit_policy(rule, CATCH_ALL)))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        none(
+            users=["system:kube-proxy"],
+            verbs=["watch"],
+            resources=[{"group": "", "resources": ["endpoints", "services"]}],
+        ),
+        none(
+            userGroups=["system:nodes"],
+            verbs=["get"],
+            resources=[{"group": "", "resources": ["nodes", "nodes/status"]}],
+        ),
+        none(
+            users=["system:kube-scheduler", "system:serviceaccount:kube-system:endpoint-controller"],
+            verbs=["get", "update"],
+            namespaces=["kube-system"],
+            resources=[{"group": "", "resources": ["endpoints"]}],
+        ),
+        none(users=["system:unsecured"], namespaces=["kube-system"], verbs=["get"]),
+        none(nonResourceURLs=["/healthz*", "/version"]),
+        none(userGroups=["system:authenticated"], nonResourceURLs=["/api*", "/version"]),
+        none(resources=[{"group": "", "resources": ["events"]}]),
+        {"level": "Metadata", "userGroups": ["system:masters"]},
+    ],
+)
+def test_known_noise_passes(rule: dict[str, Any]) -> None:
+    assert clean("AUD-07", audit_policy(rule, CATCH_ALL))
+
+
+def test_an_unknown_user_is_left_to_the_update() -> None:
+    assert judge("AUD-07", audit_policy(none(users=[UNKNOWN]), CATCH_ALL)).unjudged
+    assert judge("AUD-07", audit_policy(UNKNOWN, none(users=["ann"]), CATCH_ALL)).messages  # type: ignore[arg-type]
