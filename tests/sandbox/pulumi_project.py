@@ -141,3 +141,9 @@ def until(what: str, condition: Callable[[], object], timeout: float = TIMEOUT) 
     while not condition():
         assert time.monotonic() < deadline, f"not within {timeout:.0f} s: {what}"
         time.sleep(0.05)
+
+
+def assert_quiet(output: str) -> None:
+    """No Python process may comment on its end."""
+    for word in ("KeyboardInterrupt", "Traceback", "exited prematurely", "non-zero exit code"):
+        assert word not in output
