@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sandbox.engine import build, build_engine, build_tools, crds, find_engine, links
-from sandbox.engine.cache import LOCK, folder_size
+from sandbox.engine.cache import LOCK, folder_size, written_plainly
 from sandbox.engine.lock import exclusive
 from sandbox.engine.versions import FAMILIES, TOOLS
 from sandbox.errors import SandboxError
@@ -57,7 +57,7 @@ def status() -> None:
 def clean(*, everything: Annotated[bool, typer.Option("--all", help="also what this checkout uses")] = False) -> None:
     """Remove from the cache what this checkout does not use (other checkouts may, if their versions differ)."""
     store = build.default_store()
-    with exclusive(store.root / LOCK, print):
+    with written_plainly(store.root), exclusive(store.root / LOCK, print):
         store.sweep()
         current = (
             [] if everything else [*links.current_folders(store), *(store.family_folder(family) for family in FAMILIES)]

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Final
 
 from sandbox.engine import disk, golang
-from sandbox.engine.cache import LOCK, Store, cache_root, module_files
+from sandbox.engine.cache import LOCK, Store, cache_root, module_files, written_plainly
 from sandbox.engine.lock import exclusive
 from sandbox.engine.progress import Reporter
 from sandbox.engine.versions import Tool
@@ -75,7 +75,7 @@ def build(store: Store, tools: Sequence[Tool], reporter: Reporter, free: disk.Fr
     """
     if all(binary(store, tool) for tool in tools):
         return
-    with reporter, ended_by_signals(), exclusive(store.root / LOCK, reporter.say) as lock:
+    with reporter, ended_by_signals(), written_plainly(store.root), exclusive(store.root / LOCK, reporter.say) as lock:
         missing = [tool for tool in tools if not binary(store, tool)]
         if not missing:
             return

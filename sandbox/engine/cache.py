@@ -9,7 +9,8 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -79,10 +80,7 @@ class Store:
         """A new empty folder to fill; only the holder of the lock may ask for one."""
         folder = self.root / f"{_PARTIAL}{name}"
         shutil.rmtree(folder, ignore_errors=True)
-        try:
-            folder.mkdir(parents=True)
-        except OSError as error:
-            raise _unwritable(self.root, error) from error
+        folder.mkdir(parents=True)
         return folder
 
     def publish(self, partial: Path, final: Path, notes: dict[str, Any]) -> None:
@@ -122,6 +120,21 @@ class Store:
         return digest.hexdigest()[:16]
 
 
+@contextmanager
+def written_plainly(root: Path) -> Iterator[None]:
+    """Turn a failure to write below `root` (no room, no right) into a SandboxError that says what moves the cache."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader of our progress is gone, which is no fault of the cache
+        raise
+    except OSError as error:
+        where = error.filename or root
+        raise SandboxError(
+            f"cannot write to the cache, {where}: {error.strerror}; make room or mend its rights there, or let "
+            "XDG_CACHE_HOME name another folder"
+        ) from error
+
+
 def folder_size(path: Path) -> int:
     """Bytes of all files below `path`."""
     return sum(found.lstat().st_size for found in path.rglob("*") if found.is_file() and not found.is_symlink())
@@ -133,7 +146,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _unwritable(root: Path, error: OSError) -> SandboxError:
-    return SandboxError(f"cannot write to the cache {root}: {error.strerror}; set XDG_CACHE_HOME to a folder of yours")

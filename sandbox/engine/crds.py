@@ -8,7 +8,7 @@ from typing import Final
 
 from sandbox.engine import golang
 from sandbox.engine.build import ended_by_signals
-from sandbox.engine.cache import LOCK, Store, module_files
+from sandbox.engine.cache import LOCK, Store, module_files, written_plainly
 from sandbox.engine.lock import exclusive
 from sandbox.engine.progress import Reporter
 from sandbox.engine.versions import FAMILIES, Family
@@ -36,7 +36,7 @@ def fetch(store: Store, families: Sequence[Family], reporter: Reporter) -> None:
     """Fetch those that are missing and hold their sums against the committed go.sum; no Go is needed when none is."""
     if all(fetched(store, wanted) for wanted in families):
         return
-    with reporter, ended_by_signals(), exclusive(store.root / LOCK, reporter.say) as lock:
+    with reporter, ended_by_signals(), written_plainly(store.root), exclusive(store.root / LOCK, reporter.say) as lock:
         missing = [wanted for wanted in families if not fetched(store, wanted)]
         if not missing:
             return

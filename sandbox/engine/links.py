@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.engine.build import binary, recipe
-from sandbox.engine.cache import Store
+from sandbox.engine.cache import Store, written_plainly
 from sandbox.engine.versions import TOOLS
 from sandbox.errors import SandboxError
 
@@ -35,9 +35,10 @@ def tools_folder(store: Store) -> Path | None:
     paths = {name: path for name, path in found.items() if path is not None}
     if len(paths) < len(found):
         return None
-    _folder(folder)
-    for name, path in paths.items():
-        _link(folder / name, Path(os.path.relpath(path, folder)))
+    with written_plainly(store.root):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, path in paths.items():
+            _link(folder / name, Path(os.path.relpath(path, folder)))
     return folder
 
 
@@ -53,8 +54,8 @@ def engine_folder(store: Store) -> Path | None:
     if len(paths) < len(found):
         return None
     folder = CHECKOUT / ".lantau" / "bin"
-    _folder(folder)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         for name, path in paths.items():
             if name == "pulumi":
                 _hard_link(folder / name, path)
@@ -99,13 +100,6 @@ def _dynamic() -> str:
         f'#!/bin/sh\nif [ -n "${{PULUMI_RUNTIME_VIRTUALENV:-}}" ] && [ -x {environment} ]; then\n'
         f'    exec {environment} -u -m pulumi.dynamic "$@"\nfi\nexec {_python()} -u -m pulumi.dynamic "$@"\n'
     )
-
-
-def _folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SandboxError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def _script(path: Path, text: str) -> None:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from sandbox.errors import SandboxError
-
 _REMIND_SECONDS: Final = 60.0
 
 
@@ -19,13 +17,10 @@ def exclusive(path: Path, say: Callable[[str], None]) -> Iterator[int]:
 
     `say` is told once a minute who is waited for. The descriptor is meant to be handed to the compiler: should the
     builder be killed, the lock lasts until its compiler has ended too: no second one writes where the first still does.
+    Raises OSError when the folder cannot be written to or its file system knows no locks.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        text = f"cannot write to the cache {path.parent}: {error.strerror}; set XDG_CACHE_HOME to a folder of yours"
-        raise SandboxError(text) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _wait(descriptor, say)
         os.ftruncate(descriptor, 0)

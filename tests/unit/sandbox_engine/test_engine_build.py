@@ -267,5 +267,18 @@ def test_the_user_learns_what_is_built_how_long_it_takes_and_when_it_is_done(
 def test_an_unwritable_cache_is_named(go: FakeGo, store: Store, lines: Lines, make_tool: Make) -> None:
     store.root.parent.mkdir()
     store.root.write_text("a file is in the way", encoding="utf-8")
-    with pytest.raises(SandboxError, match=r"cannot write to the cache .*XDG_CACHE_HOME"):
+    with pytest.raises(SandboxError, match=r"cannot write to the cache, .*/engine.*XDG_CACHE_HOME"):
         build.build(store, [make_tool("alpha")], lines.reporter())
+
+
+def test_a_disk_that_fills_up_while_the_result_is_kept_is_named(
+    go: FakeGo, store: Store, lines: Lines, make_tool: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(SandboxError, match="No space left on device; make room"):
+        build.build(store, [make_tool("alpha")], lines.reporter())
+    assert build.binary(store, make_tool("alpha")) is None
+    assert leftovers(store) == []
