@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from sandbox.__main__ import app
+from sandbox.cli import app
 from sandbox.cluster import A100, DEFAULT_NODES, NodeSpec, Sandbox, crds
 from sandbox.cluster.aws import changes
 from sandbox.cluster.health import answers
