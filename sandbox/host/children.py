@@ -6,6 +6,7 @@ traceback, so children have groups of their own and are ended by SIGTERM.
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -126,7 +127,10 @@ class Children:
                 bufsize=0,
             )
         except OSError as error:
-            raise SandboxError(f"{python} could not be started in {folder or Path.cwd()}: {error.strerror}") from error
+            reason = error.strerror
+            if error.errno == errno.E2BIG:
+                reason = "its config and environment are larger than the system passes on (128 KiB each variable)"
+            raise SandboxError(f"{python} could not be started in {folder or Path.cwd()}: {reason}") from error
         child = Child(process)
         self._running.add(child)
         try:

@@ -115,7 +115,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         if code == BAIL or (cancelled and code < 0):
             return language.RunResponse(bail=True)
         if code < 0:
-            return language.RunResponse(error=f"Program was ended by {signal.Signals(-code).name}")
+            return language.RunResponse(error=f"Program was ended by {_signal_name(-code)}")
         return language.RunResponse(error=f"Program exited with non-zero exit code: {code}" if code else "")
 
     async def RunPlugin(self, request: Any, context: Any) -> AsyncIterator[Any]:
@@ -174,6 +174,13 @@ async def _end_of(child: Child, cancelled: asyncio.Event) -> tuple[int, bool]:
 
 def _environment(info: Any) -> PythonEnvironment:
     return PythonEnvironment.find(Options.read(info.options, Path(info.root_directory)))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _printed(stream: str, content: bytes) -> Any:

@@ -167,6 +167,11 @@ def test_config_never_reaches_the_command_line(host: Host, tmp_path: Path) -> No
     assert "do-not-show" not in host.engine.outputs["line"]
 
 
+def test_config_that_is_too_large_for_the_system_is_told(host: Host, tmp_path: Path) -> None:
+    answer = host.run(tmp_path, "", config={"trial:key": "x" * 200_000})
+    assert "config and environment are larger than the system passes on" in answer.error
+
+
 def test_arguments_and_the_program_in_a_subfolder(host: Host, tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "beside.py").write_text("WORD = 'beside'\n")
