@@ -93,7 +93,7 @@ def objects_of(token: str, body: dict[str, Plain]) -> list[Obj]:
     own = isinstance(body.get("apiVersion"), str) and isinstance(body.get("kind"), str)
     if parsed is not None:
         group, version, kind, patch, listed = parsed
-        if listed and isinstance(body.get("items"), list):
+        if listed and not own and isinstance(body.get("items"), list):
             _add_list(found, Obj(group, version, kind, body, "", patch))
         elif not own or body["kind"].removesuffix("List") != kind:
             # A body that names another kind than its token is judged as both: the provider believes the body.
@@ -117,8 +117,6 @@ def _add(found: list[Obj], body: dict[str, Plain], path: str, *, patch: bool = F
 
 def _add_list(found: list[Obj], holder: Obj) -> None:
     """Members of a list object; those of a typed list may leave out their kind."""
-    if any(o.body is holder.body for o in found):
-        return
     for index, member in enumerate(holder.body["items"]):
         path = f"{holder.path}.items[{index}]" if holder.path else f"items[{index}]"
         if not isinstance(member, dict):

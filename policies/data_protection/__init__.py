@@ -1,0 +1,1 @@
+"""Protection of data: it survives a mistaken destroy, a deleted claim and a lost node."""

@@ -1,0 +1,1 @@
+"""Supply chain: what is run is what was reviewed."""

@@ -1,0 +1,55 @@
+"""SUP-02: images come from allowed registries."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.engine.rule import Finding, Rule, Unjudged, Verdict
+from policies.model.resource import Resource
+from policies.model.values import UNKNOWN, child, items
+from policies.settings import Settings
+
+
+def full_name(image: str) -> str:
+    """Image reference with the registry that the runtime fills in: nginx is docker.io/library/nginx."""
+    host, slash, rest = image.partition("/")
+    if not slash:
+        return f"docker.io/library/{image}"
+    if "." in host or ":" in host or host == "localhost":
+        return image
+    return f"docker.io/{host}/{rest}"
+
+
+def allowed(image: str, prefixes: tuple[str, ...]) -> bool:
+    """Whether an image lies under one of the prefixes, at a boundary of its path."""
+    name = full_name(image)
+    return any(name == prefix or name.startswith(f"{prefix.rstrip('/')}/") for prefix in prefixes)
+
+
+def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
+    """Find images of containers and image volumes outside the allowed registries."""
+    if not settings.registries:
+        return
+    for pod in resource.pods:
+        places = [(f"{c.path}.image", c.body.get("image")) for c in pod.containers()]
+        for path, volume in items(pod.setting("volumes"), f"{pod.path}.volumes"):
+            places.append((f"{path}.image.reference", child(volume, "image", "reference")))
+        for path, image in places:
+            if image is UNKNOWN:
+                yield Unjudged(f"{pod.obj}: {path}")
+            elif isinstance(image, str) and image and not allowed(image, settings.registries):
+                yield Finding(path, f"images come from {', '.join(settings.registries)} only", pod.obj)
+
+
+RULE: Final = Rule(
+    control="SUP-02",
+    name="image-from-allowed-registry",
+    title="Images come from allowed registries",
+    why="A registry of one's own is where images are scanned, signed and kept.",
+    fix="Mirror the image into an allowed registry, or add the registry to `registries`.",
+    severity=Severity.MEDIUM,
+    cis="5.6.1",
+    uses=("registries",),
+    check=check,
+)
