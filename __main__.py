@@ -10,7 +10,15 @@ import pulumi_kubernetes as k8s
 
 from components.audit import AuditTrail, AuditTrailArgs
 from components.business import BusinessTier, BusinessTierArgs
-from components.cluster import Baseline, BaselineArgs, NodePools, NodePoolsArgs, gpu_quotas
+from components.cluster import (
+    Baseline,
+    BaselineArgs,
+    Installation,
+    InstallationArgs,
+    NodePools,
+    NodePoolsArgs,
+    gpu_quotas,
+)
 from components.inference import (
     BatchJob,
     BatchJobArgs,
@@ -70,9 +78,7 @@ def refuse_what_cannot_be_deployed(platform: Platform, provider: LantauProvider)
 def deploy(platform: Platform) -> None:
     """Declare the tiers. Everything but the node pools waits for the namespaces and their baseline."""
     stack = platform.stack
-    store = LantauProvider(
-        "lantau", context=stack.cluster.context, region=stack.secrets.region, stack=platform.name
-    )
+    store = LantauProvider("lantau", context=stack.cluster.context, region=stack.secrets.region, stack=platform.name)
     refuse_what_cannot_be_deployed(platform, store)
     cluster = k8s.Provider("cluster", context=stack.cluster.context, cluster_identifier=f"lantau-{platform.name}")
 
@@ -80,8 +86,9 @@ def deploy(platform: Platform) -> None:
         return pulumi.ResourceOptions(providers=[cluster, store], depends_on=list(depends_on))
 
     pools = NodePools("pools", NodePoolsArgs(stack.pools), tier())
-    baseline = Baseline("baseline", BaselineArgs(gpu_quotas(platform), stack.protect_data), tier())
+    baseline = Baseline("baseline", BaselineArgs(gpu_quotas(stack), stack.protect_data), tier())
     ready = tier(baseline, pools)
+    installation = Installation("installation", InstallationArgs(platform.name, stack.stage.value), tier(baseline))
     audit = AuditTrail("audit", AuditTrailArgs(), tier(baseline))
     vector = VectorStore("vector", VectorStoreArgs(platform), ready)
     gateway = InferenceGateway("inference", InferenceGatewayArgs(platform), ready)
@@ -91,6 +98,7 @@ def deploy(platform: Platform) -> None:
         BatchJob(name, BatchJobArgs(platform, name), ready)
     BusinessTier("business", BusinessTierArgs(platform), tier(baseline, pools, vector))
 
+    pulumi.export("installation", installation.identity)
     pulumi.export("stage", stack.stage.value)
     pulumi.export("fingerprint", platform.fingerprint)
     pulumi.export("releases", {"/".join(key): release.digest for key, release in platform.releases.items()})

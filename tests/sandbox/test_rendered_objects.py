@@ -35,7 +35,7 @@ def rendered(stack: str) -> list[dict[str, Any]]:
     platform = load_platform(PROJECT, stack)
 
     def program() -> None:
-        Baseline("baseline", BaselineArgs(gpu_quotas(platform), platform.stack.protect_data))
+        Baseline("baseline", BaselineArgs(gpu_quotas(platform.stack), platform.stack.protect_data))
         VectorStore("vector", VectorStoreArgs(platform))
         InferenceGateway("inference", InferenceGatewayArgs(platform))
         for name in platform.stack.models:
