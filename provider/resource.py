@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -89,6 +90,16 @@ class ResourceKind(ABC):
     @abstractmethod
     def delete(self, resource_id: str, state: Plain, say: Say) -> None:
         """Remove it; being gone already is success."""
+
+
+def new_holder() -> str:
+    """A mark for what one `create` made or adopted, 16 hexadecimal digits.
+
+    It is written beside the object and into state. When a resource is renamed or gets another provider, the engine
+    creates the new one, which adopts the object, and then deletes the old one: by the mark the old one sees that the
+    object is not its own any more.
+    """
+    return secrets.token_hex(8)
 
 
 class Claims:

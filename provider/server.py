@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -108,8 +109,6 @@ async def serve(arguments: list[str]) -> None:
 
 def main(arguments: list[str]) -> None:
     """Entry of the plugin process."""
-    try:
-        asyncio.run(serve(arguments))
-    except KeyboardInterrupt:
-        # The engine has told its user already.
-        return
+    # Ctrl-C reaches the whole process group; the engine answers it, and waits for what is under way to be written down.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(serve(arguments))

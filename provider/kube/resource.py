@@ -15,7 +15,7 @@ from provider.kube.client import Cluster
 from provider.kube.kubeconfig import load_access
 from provider.kube.nodes import Nodes, NodeTaints
 from provider.kube.taints import EFFECTS, Taint, find, put, without
-from provider.resource import Change, Claims, Differences, ResourceKind, Say, State
+from provider.resource import Change, Claims, Differences, ResourceKind, Say, State, new_holder
 from provider.values import UNKNOWN, Plain
 
 INPUTS: Final = ("node", "key", "value", "effect")
@@ -27,7 +27,7 @@ _ID: Final = re.compile(r"(?P<node>[^/]+)/(?P<key>.+):(?P<effect>[A-Za-z]+)")
 
 
 class NodeTaint(ResourceKind):
-    """Outputs: the inputs, `clusterUid`, and `found` (the taint was there before and is left there on delete).
+    """Outputs: the inputs, `clusterUid`, `holder`, and `found` (the taint was there before; delete leaves it there).
 
     Its id is `<node>/<key>:<effect>`.
     """
@@ -66,7 +66,7 @@ class NodeTaint(ResourceKind):
         return Differences(changes)
 
     def preview_create(self, news: Plain) -> Plain:
-        return {**news, "clusterUid": UNKNOWN, "found": UNKNOWN}
+        return {**news, "clusterUid": UNKNOWN, "found": UNKNOWN, "holder": UNKNOWN}
 
     def preview_update(self, state: Plain, news: Plain) -> Plain:
         return {**state, **news}
@@ -75,6 +75,7 @@ class NodeTaint(ResourceKind):
         taint, node = _taint(news), news["node"]
         nodes = self._nodes()
         uid = nodes.uid()
+        holder = new_holder()
         found_before = False
 
         def change(now: NodeTaints) -> NodeTaints | None:
@@ -90,7 +91,7 @@ class NodeTaint(ResourceKind):
                     )
                 found_before = True
                 return None
-            return NodeTaints(put(now.taints, taint), {**now.owners, taint.slot: self._owner})
+            return NodeTaints(put(now.taints, taint), {**now.owners, taint.slot: f"{self._owner}/{holder}"})
 
         if not nodes.change(node, change):
             raise ProviderError(
@@ -99,7 +100,8 @@ class NodeTaint(ResourceKind):
             )
         if found_before:
             say.info(f"node {node} had taint {taint} before; it will be left there on delete")
-        return State(f"{node}/{taint.slot}", {**news, "clusterUid": uid, "found": found_before}, news)
+        outputs = {**news, "clusterUid": uid, "found": found_before, "holder": "" if found_before else holder}
+        return State(f"{node}/{taint.slot}", outputs, news)
 
     def read(self, resource_id: str, state: Plain, inputs: Plain, say: Say) -> State | None:
         match = _ID.fullmatch(resource_id)
@@ -117,19 +119,21 @@ class NodeTaint(ResourceKind):
             return None
         seen: Plain = {**match.groupdict(), "value": live.get("value") or ""}
         found = state.get("found", slot.slot not in now.owners)
-        return State(resource_id, {**seen, "clusterUid": uid, "found": found}, {**inputs, **seen})
+        holder = _holder(now, slot.slot) or ""
+        return State(resource_id, {**seen, "clusterUid": uid, "found": found, "holder": holder}, {**inputs, **seen})
 
     def update(self, resource_id: str, state: Plain, news: Plain, say: Say) -> Plain:  # noqa: ARG002
         taint, node = _taint(news), news["node"]
         nodes = self._same_cluster(state)
+        holder = state.get("holder") or new_holder()
 
         def change(now: NodeTaints) -> NodeTaints | None:
             self._refuse_other_owner(now, taint, node)
-            return NodeTaints(put(now.taints, taint), {**now.owners, taint.slot: self._owner})
+            return NodeTaints(put(now.taints, taint), {**now.owners, taint.slot: f"{self._owner}/{holder}"})
 
         if not nodes.change(node, change):
             raise ProviderError(f"there is no node {node} any more; run a refresh, then update again")
-        return {**news, "clusterUid": nodes.uid(), "found": False}
+        return {**news, "clusterUid": nodes.uid(), "found": False, "holder": holder}
 
     def delete(self, resource_id: str, state: Plain, say: Say) -> None:  # noqa: ARG002
         taint, node = _taint(state), state["node"]
@@ -139,6 +143,9 @@ class NodeTaint(ResourceKind):
 
         def change(now: NodeTaints) -> NodeTaints | None:
             live = find(now.taints, taint)
+            if _holder(now, taint.slot) not in (None, state.get("holder")):
+                say.info(f"taint {taint.slot} of node {node} is held by another resource now: left to it")
+                return None
             rest = {slot: owner for slot, owner in now.owners.items() if slot != taint.slot}
             if live is not None and (live.get("value") or "") != taint.value:
                 say.warning(f"node {node}: somebody gave taint {taint.slot} another value; left there")
@@ -154,7 +161,7 @@ class NodeTaint(ResourceKind):
         return self._config.stack or "lantau"
 
     def _refuse_other_owner(self, now: NodeTaints, taint: Taint, node: str) -> None:
-        owner = now.owners.get(taint.slot, self._owner)
+        owner = now.owners.get(taint.slot, self._owner).partition("/")[0]
         if owner != self._owner and find(now.taints, taint) is not None:
             raise ProviderError(f"taint {taint.slot} of node {node} belongs to stack {owner}; remove it there first")
 
@@ -176,6 +183,12 @@ class NodeTaint(ResourceKind):
                 f"{self._config.context} is now; check the context, or, if that cluster was rebuilt, run a refresh"
             )
         return nodes
+
+
+def _holder(now: NodeTaints, slot: str) -> str | None:
+    """Who holds a slot by the node's annotation; None when nobody does."""
+    owner = now.owners.get(slot)
+    return None if owner is None else owner.partition("/")[2]
 
 
 def _taint(values: Plain) -> Taint:

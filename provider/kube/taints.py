@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 OWNERS_ANNOTATION: Final = "lantau.internal/taints"
-"""On each node: which of its taints are ours, as JSON of `key:effect` to owner, written in the same request."""
+"""On each node: which taints are ours, as JSON of `key:effect` to `<stack>/<holder>`, written in the same request."""
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 RawTaint = Mapping[str, Any]
@@ -50,7 +50,7 @@ def without(taints: Sequence[RawTaint], taint: Taint) -> list[RawTaint]:
 
 
 def owners(annotations: Mapping[str, str] | None) -> dict[str, str]:
-    """Slot to owner. An annotation that somebody damaged counts as none: then nothing is ours."""
+    """Slot to `<stack>/<holder>`. An annotation that somebody damaged counts as none: then nothing is ours."""
     try:
         found = json.loads((annotations or {}).get(OWNERS_ANNOTATION) or "{}")
     except ValueError:

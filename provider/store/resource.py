@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from pulumi.provider.experimental.provider import CheckFailure
 
 from provider.config import ProviderConfig
 from provider.errors import ProviderError
-from provider.resource import Change, Claims, Differences, ResourceKind, Say, State
+from provider.resource import Change, Claims, Differences, ResourceKind, Say, State, new_holder
 from provider.store.client import CURRENT, PREVIOUS, Live, SecretStore, region_of
 from provider.store.converge import Recorded, converge, epoch_of, refuse_foreign, refuse_older_epoch
 from provider.store.fields import Field, make_values
-from provider.store.spec import DEFAULT_RECOVERY, INPUTS, TAG_FIELD, SecretSpec, check_secret
+from provider.store.spec import DEFAULT_RECOVERY, INPUTS, TAG_FIELD, TAG_HOLDER, SecretSpec, check_secret
 from provider.values import UNKNOWN, Plain, Unknown, holds_unknown
 
 StoreFactory = Callable[[str | None], SecretStore]
@@ -22,8 +23,8 @@ _NEW_VERSION: Final = ("epoch", "fields")
 
 
 class ManagedSecret(ResourceKind):
-    """Outputs: the inputs, `arn`, `region`, `versionId` (current), `previousVersionId` (valid during overlap) and
-    `systemTags`. Its id is the ARN. No property ever holds a generated value.
+    """Outputs: the inputs, `arn`, `region`, `versionId` (current), `previousVersionId` (valid during overlap),
+    `systemTags` and `holder`. Its id is the ARN. No property ever holds a generated value.
     """
 
     token = "lantau:index:ManagedSecret"  # noqa: S105 - a type token, not a credential
@@ -69,6 +70,7 @@ class ManagedSecret(ResourceKind):
             "region": self._config.region or UNKNOWN,
             "versionId": UNKNOWN,
             "previousVersionId": UNKNOWN,
+            "holder": UNKNOWN,
         }
 
     def preview_update(self, state: Plain, news: Plain) -> Plain:
@@ -81,13 +83,14 @@ class ManagedSecret(ResourceKind):
         spec = SecretSpec.from_plain(news)
         store = self._stores(self._config.region)
         live = store.describe(spec.name)
+        holder = {TAG_HOLDER: new_holder()}
         if live is None:
             store.create(
                 spec.name,
                 spec.epoch_token(),
                 make_values(spec.fields, {}, rotate=False),
                 description=spec.description,
-                tags={**spec.tags, **spec.system_tags},
+                tags={**spec.tags, **spec.system_tags, **holder},
                 kms_key_id=spec.kms_key_id,
             )
             after = store.describe(spec.name)
@@ -104,7 +107,9 @@ class ManagedSecret(ResourceKind):
                 )
             else:
                 say.info(f"secret {spec.name} exists already and belongs to this stack: adopted, its value is kept")
-            after = converge(store, live, spec)
+            adopted = converge(store, live, spec)
+            store.tag(adopted, holder)
+            after = replace(adopted, tags={**adopted.tags, **holder})
         return State(after.arn, _outputs(news, spec, after), news)
 
     def read(self, resource_id: str, state: Plain, inputs: Plain, say: Say) -> State | None:
@@ -169,6 +174,9 @@ class ManagedSecret(ResourceKind):
         if live is None or live.deleted:
             return
         refuse_foreign(live, str(state["name"]).split("/")[1], live.name)
+        if live.tags.get(TAG_HOLDER, state.get("holder")) != state.get("holder"):
+            say.info(f"secret {live.name} is held by another resource now: left to it")
+            return
         days = int(state.get("recoveryDays", DEFAULT_RECOVERY))
         store.delete(live, days)
         say.info(f"secret {live.name} can be restored for {days} days")
@@ -193,5 +201,6 @@ def _outputs(news: Plain, spec: SecretSpec, live: Live) -> Plain:
         "versionId": live.labelled(CURRENT),
         # An absent output would show as unknown in every preview.
         "previousVersionId": live.labelled(PREVIOUS) or "",
+        "holder": live.tags.get(TAG_HOLDER, ""),
         "systemTags": {key: live.tags[key] for key in system if key in live.tags},
     }

@@ -20,6 +20,7 @@ PREFIX: Final = "lantau"
 TAG_STACK: Final = f"{PREFIX}:stack"
 TAG_OWNER: Final = f"{PREFIX}:managed-by"
 TAG_EPOCH: Final = f"{PREFIX}:epoch"
+TAG_HOLDER: Final = f"{PREFIX}:holder"
 TAG_FIELD: Final = f"{PREFIX}:field:"
 OWNER: Final = "pulumi"
 

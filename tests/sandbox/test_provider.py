@@ -142,12 +142,12 @@ def killed_while(project: Project, operation: str) -> None:
 
 
 def test_a_crash_between_store_and_state_loses_no_secret(project: Project, request: pytest.FixtureRequest) -> None:
-    project.secrets = {"key": secret(request)}
-    name = project.secrets["key"]["name"]
+    project.secrets = {"interrupted": secret(request)}
+    name = project.secrets["interrupted"]["name"]
 
     killed_while(project, "CreateSecret")
     made = project.value(name)
-    assert "key" not in project.state()
+    assert "interrupted" not in project.state()
     project.refresh("--clear-pending-creates")
     project.up()
 
@@ -217,6 +217,25 @@ def test_a_new_name_makes_the_new_secret_before_the_old_one_goes(
     assert gone["DeletedDate"] >= new["CreatedDate"]
 
 
+def test_a_renamed_resource_keeps_secret_and_taint(
+    project: Project, request: pytest.FixtureRequest, node: str, kubectl: Kubectl
+) -> None:
+    """Without an alias the engine makes the new resource, which adopts, and then deletes the old one."""
+    taint = {"node": node, "key": KEY, "value": "online"}
+    project.secrets, project.taints = {"before": secret(request)}, {"taint-before": taint}
+    name = project.secrets["before"]["name"]
+    project.up()
+    first = project.value(name)
+
+    project.secrets = {"after": project.secrets["before"]}
+    project.taints = {"taint-after": taint}
+    project.up()
+
+    assert project.value(name) == first
+    assert {"key": KEY, "value": "online", "effect": "NoSchedule"} in taints_of(kubectl, node)
+    project.up("--expect-no-changes")
+
+
 def test_a_secret_is_imported_by_name_and_by_arn(project: Project, request: pytest.FixtureRequest) -> None:
     project.secrets = {"key": secret(request)}
     name = project.secrets["key"]["name"]
@@ -260,13 +279,22 @@ def test_foreign_taints_stay_before_during_and_after(
     ours = {taint["key"] for taint in project.taints.values()}
     stop, kept = threading.Event(), []
 
+    def patch(*operations: dict[str, Any]) -> None:
+        kubectl("patch", "node", node, "--type=json", "-p", json.dumps(operations))
+
     def write() -> None:
+        # kubectl's own `taint` writes back the list that it read, and would bring back what was removed meanwhile.
         number = 0
         while not stop.is_set():
             number += 1
-            kubectl("taint", "node", node, f"writer/kept-{number}=x:NoSchedule", f"writer/gone-{number}=x:NoSchedule")
-            kubectl("taint", "node", node, f"writer/gone-{number}:NoSchedule-")
-            kept.append(f"writer/kept-{number}")
+            keys = f"writer/kept-{number}", f"writer/gone-{number}"
+            for key in keys:
+                patch({"op": "add", "path": "/spec/taints/0", "value": {"key": key, "effect": "NoSchedule"}})
+            kept.append(keys[0])
+            patch(
+                {"op": "test", "path": "/spec/taints/0/key", "value": keys[1]},
+                {"op": "remove", "path": "/spec/taints/0"},
+            )
 
     writer = threading.Thread(target=write)
     writer.start()

@@ -30,6 +30,7 @@ def test_a_taint_is_added_after_the_others(cluster: FakeCluster, taints: NodeTai
 
     assert cluster.taints("gpu-1") == [FOREIGN, OURS]
     assert state.id == "gpu-1/lantau.internal/role:NoSchedule"
+    assert len(state.outputs.pop("holder")) == 16
     assert state.outputs == {"node": "gpu-1", **OURS, "clusterUid": cluster.uid, "found": False}
 
 
@@ -75,8 +76,33 @@ def test_a_node_that_others_never_stop_writing_is_given_up_with_a_word(
 def test_a_create_repeated_after_a_crash_is_still_ours(cluster: FakeCluster, taints: NodeTaint, say: Say) -> None:
     first = taints.create(inputs(taints), say)
 
-    assert taints.create(inputs(taints), say) == first
-    taints.delete(first.id, first.outputs, say)
+    second = taints.create(inputs(taints), say)
+    assert {**second.outputs, "holder": ""} == {**first.outputs, "holder": ""}
+    taints.delete(second.id, second.outputs, say)
+    assert cluster.taints("gpu-1") == [FOREIGN]
+
+
+def test_a_resource_that_was_renamed_does_not_remove_what_its_successor_adopted(
+    cluster: FakeCluster, taints: NodeTaint, say: Any
+) -> None:
+    """The engine creates the new one first, and deletes the old one last."""
+    old = taints.create(inputs(taints), say)
+    new = taints.create(inputs(taints), say)
+
+    taints.delete(old.id, old.outputs, say)
+
+    assert cluster.taints("gpu-1") == [FOREIGN, OURS]
+    assert "is held by another resource now: left to it" in say.lines[-1]
+    taints.delete(new.id, new.outputs, say)
+    assert cluster.taints("gpu-1") == [FOREIGN]
+
+
+def test_a_taint_whose_annotation_was_lost_is_still_removed(cluster: FakeCluster, taints: NodeTaint, say: Say) -> None:
+    state = taints.create(inputs(taints), say)
+    cluster.nodes["gpu-1"]["metadata"]["annotations"].clear()
+
+    taints.delete(state.id, state.outputs, say)
+
     assert cluster.taints("gpu-1") == [FOREIGN]
 
 

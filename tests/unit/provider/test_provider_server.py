@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 import pytest
-from google.protobuf import json_format, struct_pb2
+from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from provider.plugin import LantauProvider
@@ -271,6 +272,20 @@ def test_the_plugin_tells_its_port_and_ends_when_told(process: subprocess.Popen[
     assert process.wait(timeout=10) != 0
     assert process.stderr is not None
     assert process.stderr.read() == ""
+
+
+def test_a_ctrl_c_leaves_what_is_under_way_to_the_engine(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    port = int(process.stdout.readline())
+
+    process.send_signal(signal.SIGINT)
+
+    async def ask() -> str:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+            stub = provider_pb2_grpc.ResourceProviderStub(channel)
+            return str((await stub.GetPluginInfo(empty_pb2.Empty())).version)
+
+    assert asyncio.run(ask())
 
 
 def test_the_plugin_ends_by_itself_when_its_engine_is_killed(tmp_path: Path) -> None:
