@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import boto3
@@ -106,16 +106,20 @@ def test_a_second_up_leaves_every_process_as_it_is(own: Sandbox) -> None:
     assert pids(own) == before
 
 
-def test_what_died_is_started_again_with_its_data_and_nothing_else_is_touched(own: Sandbox) -> None:
+def test_what_died_is_started_again_with_its_data_and_nothing_else_is_touched(
+    own: Sandbox, eventually: Callable[..., None]
+) -> None:
     start(own)
     managed_store(own).create_secret(Name="lantau/own/key", SecretString="held")
     make_namespace(own, "held")
     before = pids(own)
-    for name in ("aws", "etcd", "kube-apiserver"):
+    killed = {"aws", "etcd", "kube-apiserver"}
+    for name in killed:
         os.kill(before[name], signal.SIGKILL)
+    eventually("the killed are gone", lambda: not killed & pids(own).keys())
     start(own)
     after = pids(own)
-    assert {name for name in before if before[name] != after[name]} == {"aws", "etcd", "kube-apiserver"}
+    assert {name for name in before if before[name] != after[name]} == killed
     assert managed_store(own).get_secret_value(SecretId="lantau/own/key")["SecretString"] == "held"
     assert "held" in namespaces(own)
 
