@@ -29,6 +29,13 @@ _PASSWORDS: Final = frozenset(
     {"password", "passwd", "passphrase", "pwd", "pass", "passwort", "requirepass", "userpass"}
 )
 _PASSWORD_ENDS: Final = ("password", "passwd", "passphrase")
+# Words written together: dbpass, rootpwd, appsecret, bottoken. "compass" and "bypass" are none of them.
+_JOINED: Final = re.compile(
+    r"(?:db|pg|my|root|admin|user|ssh|smtp|mail|ldap|key|store|trust|redis|mysql|app|sql|ftp|http|proxy|auth|api|basic|service"
+    r"|svc|bind|master|super|jwt|client|shared|bot|access|refresh|bearer|git|github|gitlab|slack|session|hmac|sign|signing)"
+    r"(?:(pass|pwd|pw)|(secret|token))"
+)
+_WHOLE_NAMES: Final = {("rediscli", "auth"), ("mysql", "pwd")}
 _SECRETS: Final = frozenset({"secret", "token", "masterauth", "psk", "jwt"})
 _SECRET_ENDS: Final = ("apikey", "secretkey", "accesskey", "privatekey", "authkey", "authtoken", "accesstoken")
 _SECRET_ENDS_MORE: Final = (
@@ -66,6 +73,8 @@ _ABOUT: Final = word_set(
     at lifetime retention
     """
 )
+_ENDINGS: Final = word_set("value plain plaintext raw b base encoded txt dat bin old new current previous")
+
 # "token" as a piece of text, not as a credential.
 _TEXT_TOKEN: Final = word_set(
     """
@@ -96,9 +105,7 @@ def words(name: str) -> tuple[str, ...]:
 def promise(name: str) -> Promise:
     """What a name says of its value."""
     parts = words(name)
-    while parts and (
-        parts[-1].isdigit() or parts[-1] in ("value", "plain", "plaintext", "raw", "b", "base", "encoded")
-    ):
+    while parts and (parts[-1].isdigit() or parts[-1] in _ENDINGS):
         parts = parts[:-1]
     if not parts or parts[-1] in _ABOUT:
         return Promise.NOTHING
@@ -107,8 +114,13 @@ def promise(name: str) -> Promise:
         return Promise.NOTHING
     if last in _PASSWORDS or last.endswith(_PASSWORD_ENDS):
         return Promise.PASSWORD
-    if last == "token" or last.endswith("token"):
-        return _token(parts, last)
+    joined = _JOINED.fullmatch(last)
+    if (joined is not None and joined[1]) or parts[-2:] in _WHOLE_NAMES:
+        return Promise.PASSWORD
+    if last == "token":
+        return _token(parts)
+    if joined is not None:
+        return Promise.SECRET
     if last in _SECRETS or last.endswith((*_SECRET_ENDS, *_SECRET_ENDS_MORE)):
         return Promise.SECRET
     if last == "key" and before in _KEY_OWNERS and not _KEY_NOT.intersection(parts):
@@ -122,13 +134,10 @@ def _negated(parts: tuple[str, ...]) -> bool:
     return bool({"no", "allow", "allows", "skip", "show", "enable", "disable", "hash", "has", "is"}.intersection(parts))
 
 
-def _token(parts: tuple[str, ...], last: str) -> Promise:
-    if last not in ("token", "authtoken", "accesstoken", "refreshtoken", "bearertoken", "apitoken", "usertoken"):
-        return Promise.NOTHING
-    plural = parts[-1].endswith("s")
+def _token(parts: tuple[str, ...]) -> Promise:
     if _TEXT_TOKEN.intersection(parts[:-1]):
         return Promise.NOTHING
-    return Promise.WEAK if plural else Promise.SECRET
+    return Promise.WEAK if parts[-1].endswith("s") else Promise.SECRET
 
 
 def _singular(word: str) -> str:

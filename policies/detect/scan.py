@@ -18,6 +18,9 @@ _PARSED: Final = 256 * 1024
 _HINT: Final = re.compile(
     r"(?i)pass|curl|mysql|mariadb|redis-cli|mongo|ldap|skopeo|:\d{2,5}:|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:"
 )
+DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
+"""Fields of running text; only the shape of a key tells there."""
+
 NAMES_KEYS: Final = frozenset({"remoteRef", "sourceRef", "remoteKey", "objectName"})
 """Siblings of a `secretKey` field that is the name of an entry, as in ExternalSecrets."""
 
@@ -35,6 +38,10 @@ _NETRC: Final = re.compile(
 _SQL: Final = re.compile(
     r"(?i)\b(?:identified\s{1,4}by|with\s{1,4}(?:encrypted\s{1,4})?password|\bpassword)\s{1,4}'([^'\n]{1,200})'"
 )
+_CHPASSWD: Final = re.compile(r"[\w.-]{1,40}:([^\s\"'|:]{3,200})[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?chpasswd")
+_OPENSSL: Final = re.compile(
+    r"(?<![\w-])-?pass(?:in|out)?[= ]{1,4}pass:([^\s\"']{3,200})|(?<=[\s\"'])pass:([^\s\"']{3,200})"
+)
 _PGPASS: Final = re.compile(r"(?m)^[\w.*-]{1,200}:[\d*]{1,6}:[\w*-]{1,100}:[\w*.-]{1,100}:([^\s:]{3,200})$")
 _TAG: Final = re.compile(r"<([A-Za-z][\w.-]{1,60})(?:\s[^<>]{0,200})?>([^<>\n]{1,400})</\1>")
 
@@ -44,6 +51,8 @@ def scan(name: str, text: str, depth: int = DEPTH) -> set[str]:
     found: set[str] = set()
     if len(text) < 3:
         return found
+    if name in DESCRIPTIONS:
+        return set(known_shapes(text))
     if is_key(name, text):
         found.add(f"a literal value for {name}")
     if len(text) >= 12:
@@ -140,6 +149,12 @@ def _lines(text: str) -> Iterator[str]:
             if literal(match[1]) and (pattern is not _SPACED or _directive(match)):
                 yield "a literal password"
                 break
+    for match in _CHPASSWD.finditer(text):
+        if literal(match[1]):
+            yield "a password set by chpasswd"
+    for match in _OPENSSL.finditer(text) if "openssl" in text else ():
+        if literal(match[1] or match[2]):
+            yield "a password for openssl"
     for match in _TAG.finditer(text):
         if is_key(match[1], match[2]):
             yield f"a literal value for {match[1]}"

@@ -18,7 +18,7 @@ _REFERENCE: Final = re.compile(
       \$\([^()]{1,200}\)                        # $(VAR), $(cat file)
     | \$\{[^{}]{1,200}\}                        # ${VAR}, ${file:...}
     | \$__\w{1,20}\{[^{}]{1,200}\}             # $__file{/run/x}
-    | \$[A-Za-z_]\w{0,100}
+    | \$(?:[A-Z][A-Z0-9_]{0,100}|[a-z_]{1,100})(?!\w)
     | %\w{1,100}%
     | \{\{.{1,400}?\}\}                         # templates
     | \{%.{1,400}?%\}
@@ -65,7 +65,7 @@ _PLACEHOLDER: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_REPEATED: Final = re.compile(r"(.)\1*|(?:xx+[-_.]?)+|[*•.#_-]+", re.IGNORECASE)
+_REPEATED: Final = re.compile(r"(.)\1*|(?:x{2,}+[-_.]?+)++|[*•.#_-]+", re.IGNORECASE)
 _DEFAULT: Final = re.compile(r"\$\{[A-Z][A-Z0-9_]{0,80}(?::-|:=|-|=|:)([^{}]{1,400})\}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _NUMBER: Final = re.compile(
@@ -78,9 +78,9 @@ _PUBLIC: Final = re.compile(
 )
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]{0,80}\([^()]{0,200}\)")
 _FILE: Final = re.compile(
-    r"(?:[\w@.~-]{1,80}/){0,20}[\w@.~-]{1,80}\.(?:txt|pem|key|crt|cer|pfx|p12|jks|json|ya?ml|env|conf|cfg|ini|toml|properties|secret|token|sh|py)"
+    r"(?:[\w@.~-]{1,80}+/){0,20}+[\w@.~-]{1,80}\.(?:txt|pem|key|crt|cer|pfx|p12|jks|json|ya?ml|env|conf|cfg|ini|toml|properties|secret|token|sh|py)"
 )
-_PATH: Final = re.compile(r"(?:~|\.{1,2})?/(?:[\w@.~+-]{1,80}/?){1,20}")
+_PATH: Final = re.compile(r"(?:~|\.{1,2})?/(?:[\w@.~+-]{1,80}+/?+){1,20}+")
 _PLAIN_URL: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S{1,2000}", re.IGNORECASE)
 _LETTERS: Final = re.compile(r"[A-Za-z]+")
 _NAMEY: Final = re.compile(r"[A-Za-z]+(?:[-_.:/ ](?:[A-Za-z]+|v?\d{1,3}|[a-z]+\d{1,2}))+")
@@ -96,6 +96,8 @@ class Kind(Enum):
     NAMES = 2
     """Words joined by dashes: the name of something, or a passphrase."""
     OPAQUE = 3
+    PROSE = 4
+    """Words with spaces between them."""
 
 
 def entropy(text: str) -> float:
@@ -117,6 +119,11 @@ def is_reference(text: str) -> bool:
     return rest != stripped and not re.search(r"\w{3}", rest)
 
 
+def is_public(text: str) -> bool:
+    """Whether a text is a certificate or public key and no private key stands beside it."""
+    return _PUBLIC.match(text.strip()) is not None and "PRIVATE KEY" not in text
+
+
 def is_placeholder(text: str) -> bool:
     """Whether a text is an obvious stand-in for a value."""
     stripped = text.strip().strip("\"'<>[]{}")
@@ -133,6 +140,9 @@ def kind_of(text: str) -> Kind:
     if default is not None:
         # ${NAME:-literal} refers to a variable and carries a value of its own for when it is missing.
         return kind_of(default[1])
+    if "\n" in stripped or stripped[:1] in "{[":
+        # A document of its own; it is read as one.
+        return Kind.NOTHING
     if not 3 <= len(stripped) <= LONGEST or is_reference(stripped) or is_placeholder(stripped):
         return Kind.NOTHING
     if _NUMBER.fullmatch(stripped) or _DURATION.fullmatch(stripped) or _UUID.fullmatch(stripped):
@@ -148,7 +158,7 @@ def kind_of(text: str) -> Kind:
     if _NAMEY.fullmatch(stripped):
         return Kind.NAMES
     if any(char.isspace() for char in stripped):
-        return Kind.NOTHING if _prose(stripped) else Kind.OPAQUE
+        return Kind.PROSE if _prose(stripped) else Kind.OPAQUE
     return Kind.OPAQUE
 
 
@@ -197,6 +207,8 @@ def is_key(name: str, value: str) -> bool:
     stripped = value.strip().strip("\"'")
     if promised is Promise.WEAK:
         return kind is Kind.OPAQUE and random_enough(stripped)
+    if kind is Kind.PROSE:
+        return words(name)[-1:] == ("passphrase",)
     if promised is Promise.PASSWORD:
         return kind is not Kind.NAMES or not _names_a_key(stripped)
     if kind is Kind.OPAQUE:

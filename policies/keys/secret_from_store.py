@@ -6,7 +6,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.detect.decode import base64_text
-from policies.detect.values import is_reference
+from policies.detect.values import is_public, is_reference
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
 from policies.model.objects import Obj
 from policies.model.resource import Resource
@@ -40,7 +40,7 @@ def _is_literal(value: object, *, encoded: bool) -> bool:
     if not isinstance(value, str):
         return value is not None
     text = (base64_text(value) or value) if encoded else value
-    return bool(text.strip()) and not is_reference(text) and not is_reference(value)
+    return bool(text.strip()) and not is_reference(text) and not is_reference(value) and not is_public(text)
 
 
 RULE: Final = Rule(

@@ -1,4 +1,4 @@
-"""RBAC-14: nothing is bound to cluster-admin."""
+"""RBAC-14: nothing is bound to cluster-admin, and no role is a copy of it."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,15 +6,22 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.rbac.grants import bindings
+from policies.least_privilege.rbac.grants import bindings, grants
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, join
+from policies.model.values import UNKNOWN, Plain, join
 from policies.settings import Settings
 
 
+def _known(values: list[Plain]) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
+
+
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
-    """Find bindings to cluster-admin, cluster-wide or in one namespace."""
+    """Find bindings to cluster-admin, cluster-wide or in one namespace, and roles that grant the same."""
     del settings
+    for grant in grants(resource):
+        if "*" in _known(grant.groups) and "*" in _known(grant.resources) and "*" in _known(grant.verbs):
+            yield Finding(grant.path, "this role is cluster-admin under another name", grant.obj)
     for binding in bindings(resource):
         if binding.role_name is UNKNOWN:
             yield Unjudged(f"{binding.obj}: {join(binding.path, 'roleRef')}")
