@@ -318,14 +318,14 @@ def test_the_audit_log_shows_who_read_which_secret_and_holds_no_value(
     sandbox: Sandbox, deployment: Deployment, kubectl: Kubectl, eventually: Eventually
 ) -> None:
     reader = sandbox.user_kubeconfig("mei@example.hk", ["system:masters"])
-    kubectl("get", "secret", "queue-acl", "-n", "lantau-business", "-o", "yaml", kubeconfig=reader)
+    kubectl("get", "secret", "queue-acl-1", "-n", "lantau-business", "-o", "yaml", kubeconfig=reader)
 
     def reads() -> list[dict[str, Any]]:
         events = (json.loads(line) for line in sandbox.audit_log.read_text().splitlines() if "mei@example.hk" in line)
         return [
             event
             for event in events
-            if event["verb"] == "get" and (event.get("objectRef") or {}).get("name") == "queue-acl"
+            if event["verb"] == "get" and (event.get("objectRef") or {}).get("name") == "queue-acl-1"
         ]
 
     eventually("the audit log names the reader", reads)
