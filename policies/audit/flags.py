@@ -47,13 +47,13 @@ def _flags(resource: Resource) -> Iterator[ServerFlags]:
         for container in pod.containers():
             yield from _of_container(pod.obj, container)
     for obj in resource.objects:
-        yield from _in_body(obj, obj.body, obj.path, own=True)
+        yield from _in_body(obj, obj.body, obj.path, obj.kind)
     for document in documents(resource):
         holder = Obj("", "", str(document.body.get("kind", "")), document.body, document.path)
         for pod in pods_of(holder, frozenset()):
             for container in pod.containers():
                 yield from _of_container(document.obj, container)
-        yield from _in_body(document.obj, document.body, document.path, own=True)
+        yield from _in_body(document.obj, document.body, document.path, holder.kind)
 
 
 def _of_container(obj: Obj, container: Container) -> Iterator[ServerFlags]:
@@ -104,7 +104,7 @@ def _read(flags: ServerFlags, words: list[tuple[str, Plain]]) -> None:
             pending = None
 
 
-def _in_body(obj: Obj, value: Plain, path: str, *, own: bool = False) -> Iterator[ServerFlags]:
+def _in_body(obj: Obj, value: Plain, path: str, kind: str = "") -> Iterator[ServerFlags]:
     """Flags in kubeadm's, Cluster API's, k3s' and RKE2's configuration, at any depth."""
     if isinstance(value, list):
         for index, member in enumerate(value):
@@ -113,15 +113,13 @@ def _in_body(obj: Obj, value: Plain, path: str, *, own: bool = False) -> Iterato
         return
     if not isinstance(value, dict):
         return
-    if own and value.get("kind") == "ClusterConfiguration":
+    if kind == "ClusterConfiguration":
         yield _kubeadm(obj, value, path)
         return
-    if (
-        own
-        and value.get("kind") == "KubeadmControlPlane"
-        and not isinstance(child(value, "spec", "kubeadmConfigSpec", "clusterConfiguration"), dict)
-    ):
-        yield ServerFlags(obj, join(path, "spec.kubeadmConfigSpec"))
+    configured = child(value, "spec", "kubeadmConfigSpec", "clusterConfiguration")
+    if kind == "KubeadmControlPlane" and not isinstance(configured, dict):
+        where = join(path, "spec.kubeadmConfigSpec")
+        yield ServerFlags(obj, where, open=[where] if configured is UNKNOWN else [])
     arguments = value.get("kube-apiserver-arg")
     if arguments is not None:
         flags = ServerFlags(obj, join(path, "kube-apiserver-arg"))

@@ -5,6 +5,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
+from policies.model.values import word_set
+
 
 class Promise(Enum):
     """What a name says of its value."""
@@ -16,11 +18,6 @@ class Promise(Enum):
     """A token, key or secret; plain words may be references to one."""
     PASSWORD = 3
     """A password; a plain word is one too."""
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Words of a text, each once."""
-    return frozenset(text.split())
 
 
 _WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")

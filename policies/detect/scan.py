@@ -24,6 +24,8 @@ DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "
 NAMES_KEYS: Final = frozenset({"remoteRef", "sourceRef", "remoteKey", "objectName"})
 """Siblings of a `secretKey` field that is the name of an entry, as in ExternalSecrets."""
 
+_COMMENT: Final = re.compile(r"(?m)^[ \t]{0,40}#+[ \t]{0,8}([^\n]{1,400})$")
+_ESCAPED: Final = re.compile(r"\\+[nrt]")
 _ASSIGNED: Final = re.compile(
     r"""(?<![\w.\-$])(?P<name>[A-Za-z_][\w.\-]{1,80}+)["']?[ \t]{0,8}(?::=|=>|=|:)[ \t]{0,8}"""
     r"""(?:"(?P<double>[^"\n]{1,1000})"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s"'`;,&|<>()\\]{1,1000}))"""
@@ -55,14 +57,16 @@ def scan(name: str, text: str, depth: int = DEPTH) -> set[str]:
         return set(known_shapes(text))
     if is_key(name, text):
         found.add(f"a literal value for {name}")
+    # An escaped line break would glue its letter to the key behind it.
+    bare = _ESCAPED.sub("\n", text) if "\\" in text else text
     if len(text) >= 12:
-        found.update(known_shapes(text))
-        found.update(url_credentials(text))
-        found.update(header_credentials(text))
+        found.update(known_shapes(bare))
+        found.update(url_credentials(bare))
+        found.update(header_credentials(bare))
     if not found:
         found.update(_structure(text, depth))
     if depth and not found:
-        for inner in decoded(text):
+        for inner in decoded(bare):
             found.update(_behind(name, inner, depth - 1))
             if found:
                 break
@@ -82,6 +86,7 @@ def _structure(text: str, depth: int) -> set[str]:
     if len(text) <= _PARSED and _has_structure(text):
         tree = _parsed(text)
         if tree is not None:
+            found.update(_lines("\n".join(_COMMENT.findall(text))) if "#" in text else ())
             return found | scan_tree("", tree, depth)
     found.update(_lines(text))
     found.update(script_credentials(text, literal))

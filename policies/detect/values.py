@@ -8,7 +8,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
-from policies.detect.names import Promise, promise, word_set, words
+from policies.detect.names import Promise, promise, words
+from policies.model.values import word_set
 
 LONGEST: Final = 4096
 """Characters of the longest value that is judged by its name; longer texts are documents, read as such."""

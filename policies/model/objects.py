@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from policies.model.values import UNKNOWN, Plain, child
+from policies.model.values import UNKNOWN, Plain, child, word_set
 
 # Groups of the typed SDK, whose tokens may carry a Patch or List suffix that is no part of the kind.
-_BODY_KEYS: Final = frozenset(
-    {"metadata", "spec", "data", "stringData", "binaryData", "rules", "subjects", "items", "template", "webhooks"}
+_BODY_KEYS: Final = word_set(
+    """metadata spec data stringData binaryData rules subjects items template webhooks clusters apiServer parameters
+    aggregationRule roleRef automountServiceAccountToken"""
 )
 _SUFFIXES: Final = ("Patch", "List")
 _KEEPS_SUFFIX: Final = frozenset({"IPAllowList", "AllowList", "DenyList", "IPWhiteList"})

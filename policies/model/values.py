@@ -138,3 +138,8 @@ def leaves(value: Plain, path: str = "", skip: frozenset[int] = frozenset()) -> 
             stack.extend((f"{where}[{n}]", None, m) for n, m in reversed(list(zip(itertools.count(), current))))
         else:
             yield where, key, current
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Words of a text, each once."""
+    return frozenset(text.split())
