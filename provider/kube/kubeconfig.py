@@ -9,6 +9,8 @@ import os
 import ssl
 import subprocess
 import tempfile
+import urllib.parse
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,9 +149,27 @@ def _access(context: str, cluster: dict[str, Any], user: dict[str, Any], environ
         headers=headers,
         tls=tls,
         server_name=cluster.get("tls-server-name"),
-        proxy=cluster.get("proxy-url"),
+        proxy=_proxy(context, server, cluster, environment),
         renewable=bool(plugin),
     )
+
+
+def _proxy(context: str, server: str, cluster: dict[str, Any], environment: Mapping[str, str]) -> str | None:
+    """The proxy that kubectl would take: the cluster's own, or the environment's unless NO_PROXY or loopback."""
+    proxy = cluster.get("proxy-url")
+    if proxy is None:
+        address = urllib.parse.urlsplit(server)
+        lower = {key.lower(): value for key, value in environment.items()}
+        exempt = {"no": lower.get("no_proxy", "")}
+        host = address.hostname or ""
+        if host == "localhost" or host.startswith("127.") or host == "::1":
+            return None
+        if urllib.request.proxy_bypass_environment(host, exempt):  # type: ignore[attr-defined]
+            return None
+        proxy = lower.get(f"{address.scheme}_proxy") or None
+    if proxy is not None and not str(proxy).startswith(("http://", "https://")):
+        raise _invalid(context, f"context {context}: only http and https proxies can be used")
+    return proxy
 
 
 def _token_file(context: str, user: dict[str, Any]) -> str | None:

@@ -51,17 +51,31 @@ def look_at_cluster(request: Request, findings: Findings) -> Plain | None:
     for answer in answers.values():
         if isinstance(answer, KubeError):
             findings.add(answer.code, request.context, answer.problem, answer.remedy)
-    version, kinds, nodes, namespace = (_good(answers[name]) for name in paths)
-    if version is None and kinds is None and nodes is None and namespace is None:
+    good = {name: answer for name, answer in answers.items() if not isinstance(answer, KubeError)}
+    if not good:
         return None
-    uid = str(namespace["metadata"]["uid"]) if namespace is not None else ""
-    git_version = str((version or {}).get("gitVersion", ""))
+    try:
+        return _judge(request, findings, cluster, good)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        findings.add(
+            "cluster-unreachable",
+            request.context,
+            f"{access.server} answers, but not as a Kubernetes API server",
+            "check the server of the context, and whether a proxy stands between",
+        )
+        return None
+
+
+def _judge(request: Request, findings: Findings, cluster: Cluster, answers: Mapping[str, Plain]) -> Plain:
+    """Compare what the cluster answered with what is asked for. An answer of another shape raises."""
+    uid = str(answers["namespace"]["metadata"]["uid"]) if "namespace" in answers else ""
+    git_version = str(answers["version"]["gitVersion"]) if "version" in answers else ""
+    described = [_node(item) for item in answers["nodes"]["items"]] if "nodes" in answers else []
     _judge_identity(request, findings, uid)
     _judge_version(request, findings, git_version)
-    if kinds is not None:
-        _judge_kinds(request.kinds, findings, _discovered(kinds, cluster, request))
-    described = [_node(item) for item in (nodes or {}).get("items", [])]
-    if nodes is not None:
+    if "kinds" in answers:
+        _judge_kinds(request.kinds, findings, _discovered(answers["kinds"], cluster, request))
+    if "nodes" in answers:
         _judge_nodes(request, findings, [node["name"] for node in described])
     return {"version": git_version, "uid": uid, "nodes": described}
 

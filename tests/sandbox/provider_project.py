@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
@@ -168,6 +169,31 @@ class Project:
         text = self.store().get_secret_value(SecretId=name, VersionStage=stage)["SecretString"]
         found: dict[str, str] = json.loads(text)
         return found
+
+    def generated_values(self) -> set[str]:
+        """Every generated value of every version that the store holds, of all secrets that are not to be deleted."""
+        store = self.store()
+        found: set[str] = set()
+        for entry in store.list_secrets()["SecretList"]:
+            for version in store.list_secret_version_ids(SecretId=entry["ARN"], IncludeDeprecated=True)["Versions"]:
+                text = store.get_secret_value(SecretId=entry["ARN"], VersionId=version["VersionId"])["SecretString"]
+                found.update(value for value in json.loads(text).values() if len(value) > 20)
+        return found
+
+    def up_killed_at(self, operation: str) -> None:
+        """Run `up` and kill the engine after the store has done an operation and before anybody was told."""
+        with Gate(self.environment["AWS_ENDPOINT_URL"], operation).open() as gate:
+            arguments = ("up", "--yes", "--skip-preview")
+            with self.start(*arguments, environment={"AWS_ENDPOINT_URL": gate.endpoint}) as process:
+                reader = threading.Thread(target=process.communicate)
+                reader.start()
+                try:
+                    assert gate.stored.wait(60), f"the store was never asked for {operation}"
+                finally:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    gate.released.set()
+                    reader.join(60)
+        self.run("cancel", "--yes", STACK)
 
     def everything_written(self) -> dict[Path, bytes]:
         """State with its history and backups, event logs, printed text, the project's own folder."""

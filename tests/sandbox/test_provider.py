@@ -2,8 +2,6 @@
 
 import base64
 import json
-import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.cluster import Sandbox
-from tests.sandbox.provider_project import STACK, Gate, Project
+from tests.sandbox.provider_project import STACK, Project
 
 Kubectl = Callable[..., str]
 Eventually = Callable[..., None]
@@ -56,18 +54,6 @@ def taints_of(kubectl: Kubectl, node: str) -> list[dict[str, Any]]:
     return list(json.loads(kubectl("get", "node", node, "-o", "json"))["spec"].get("taints") or [])
 
 
-def values_in_store(project: Project) -> set[str]:
-    """Every generated value of every version that the store holds."""
-    store = project.store()
-    found: set[str] = set()
-    for entry in store.list_secrets(IncludePlannedDeletion=True)["SecretList"]:
-        versions = store.list_secret_version_ids(SecretId=entry["ARN"], IncludeDeprecated=True)["Versions"]
-        for version in versions if "DeletedDate" not in entry else []:
-            text = store.get_secret_value(SecretId=entry["ARN"], VersionId=version["VersionId"])["SecretString"]
-            found.update(value for value in json.loads(text).values() if len(value) > 20)
-    return found
-
-
 def test_once_up_nothing_changes_any_more(
     project: Project, request: pytest.FixtureRequest, node: str, kubectl: Kubectl
 ) -> None:
@@ -95,7 +81,7 @@ def test_no_value_is_ever_written_down(project: Project, request: pytest.Fixture
     project.up("--diff", "--show-full-output")
     project.refresh()
     project.run("stack", "export", "--show-secrets")
-    values = values_in_store(project)
+    values = project.generated_values()
     assert len(values) >= 2
     project.destroy()
 
@@ -125,27 +111,11 @@ def test_rotation_keeps_the_previous_version_readable(project: Project, request:
     assert project.value(name, "AWSPREVIOUS") == first
 
 
-def killed_while(project: Project, operation: str) -> None:
-    """Run `up` and kill the engine after the store has done an operation and before anybody was told."""
-    with Gate(project.environment["AWS_ENDPOINT_URL"], operation).open() as gate:
-        arguments = ("up", "--yes", "--skip-preview")
-        with project.start(*arguments, environment={"AWS_ENDPOINT_URL": gate.endpoint}) as process:
-            reader = threading.Thread(target=process.communicate)
-            reader.start()
-            try:
-                assert gate.stored.wait(60), f"the store was never asked for {operation}"
-            finally:
-                os.killpg(process.pid, signal.SIGKILL)
-                gate.released.set()
-                reader.join(60)
-    project.run("cancel", "--yes", STACK)
-
-
 def test_a_crash_between_store_and_state_loses_no_secret(project: Project, request: pytest.FixtureRequest) -> None:
     project.secrets = {"interrupted": secret(request)}
     name = project.secrets["interrupted"]["name"]
 
-    killed_while(project, "CreateSecret")
+    project.up_killed_at("CreateSecret")
     made = project.value(name)
     assert "interrupted" not in project.state()
     project.refresh("--clear-pending-creates")
@@ -162,7 +132,7 @@ def test_a_crash_during_rotation_rotates_once(project: Project, request: pytest.
     first = project.value(name)
     project.secrets["key"]["epoch"] = 2
 
-    killed_while(project, "PutSecretValue")
+    project.up_killed_at("PutSecretValue")
     second = project.value(name)
     assert second != first
     project.up()

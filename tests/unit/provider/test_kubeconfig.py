@@ -112,6 +112,7 @@ def test_a_failing_credential_plugin_is_told_without_its_output(tmp_path: Path, 
         ({"tokenFile": "none"}, {}, "cannot be read"),
         ({}, {"certificate-authority-data": base64.b64encode(b"nonsense").decode()}, "damaged or does not match"),
         ({}, {"server": ""}, "has no server"),
+        ({}, {"proxy-url": "socks5://x:1"}, "only http and https proxies"),
     ],
 )
 def test_what_cannot_be_used_is_told(tmp_path: Path, user: dict[str, Any], cluster: dict[str, Any], words: str) -> None:
@@ -121,6 +122,29 @@ def test_what_cannot_be_used_is_told(tmp_path: Path, user: dict[str, Any], clust
         load_access("a", {"KUBECONFIG": str(path)})
     assert refused.value.code == "kubeconfig-invalid"
     assert words in refused.value.problem
+
+
+@pytest.mark.parametrize(
+    ("server", "cluster", "environment", "proxy"),
+    [
+        (
+            "https://api.hk:6443",
+            {"proxy-url": "http://own:3128"},
+            {"HTTPS_PROXY": "http://theirs:3128"},
+            "http://own:3128",
+        ),
+        ("https://api.hk:6443", {}, {"HTTPS_PROXY": "http://theirs:3128"}, "http://theirs:3128"),
+        ("https://api.hk:6443", {}, {"https_proxy": "http://theirs:3128", "NO_PROXY": ".hk"}, None),
+        ("https://127.0.0.1:6443", {}, {"HTTPS_PROXY": "http://theirs:3128"}, None),
+        ("https://api.hk:6443", {}, {}, None),
+    ],
+)
+def test_the_proxy_is_the_one_that_kubectl_would_take(
+    tmp_path: Path, server: str, cluster: dict[str, str], environment: dict[str, str], proxy: str | None
+) -> None:
+    path = write(tmp_path / "config", cluster={"server": server, **cluster})
+
+    assert load_access("a", {"KUBECONFIG": str(path), **environment}).proxy == proxy
 
 
 class Authority:

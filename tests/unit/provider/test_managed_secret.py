@@ -3,38 +3,14 @@
 import json
 from typing import Any
 
-import boto3
 import pytest
 
 from provider.errors import ProviderError
 from provider.resource import Change, Say
 from provider.store.client import SecretStore, StoreError
 from provider.store.resource import ManagedSecret
-from provider.values import UNKNOWN, Plain, Unknown
-
-NAME = "lantau/dev/vector/qdrant"
-URN = "urn:pulumi:dev::lantau::lantau:index:ManagedSecret::qdrant"
-
-
-def aws_client() -> Any:
-    return boto3.client("secretsmanager", region_name="ap-east-1")
-
-
-def value(stage: str = "AWSCURRENT", name: str = NAME) -> dict[str, str]:
-    found: dict[str, str] = json.loads(aws_client().get_secret_value(SecretId=name, VersionStage=stage)["SecretString"])
-    return found
-
-
-def inputs(kind: ManagedSecret, olds: Plain | None = None, **changes: Any) -> Plain:
-    given = {
-        "name": NAME,
-        "description": "key of the vector store",
-        "fields": {"api-key": {"kind": "random"}},
-        **changes,
-    }
-    checked, failures = kind.check(URN, olds or {}, given)
-    assert not failures, [(failure.property, failure.reason) for failure in failures]
-    return checked
+from provider.values import UNKNOWN, Unknown
+from tests.unit.provider.secret_case import NAME, URN, aws_client, inputs, value
 
 
 def test_the_value_is_made_in_the_store_and_no_output_holds_it(secrets: ManagedSecret, say: Say) -> None:
@@ -118,114 +94,6 @@ def test_a_secret_made_by_hand_is_taken_over_with_its_value_once_its_tags_say_so
     assert value() == {"api-key": "made by hand"}
     secrets.update(state.id, state.outputs, inputs(secrets, state.inputs, epoch=2), say)
     assert value("AWSPREVIOUS") == {"api-key": "made by hand"}
-
-
-def test_a_new_epoch_makes_a_new_value_and_keeps_the_last_one_readable(secrets: ManagedSecret, say: Say) -> None:
-    state = secrets.create(inputs(secrets), say)
-    old = value()
-
-    outputs = secrets.update(state.id, state.outputs, inputs(secrets, state.inputs, epoch=2), say)
-
-    assert value("AWSPREVIOUS") == old
-    assert value()["api-key"] != old["api-key"]
-    assert outputs["previousVersionId"] == state.outputs["versionId"]
-    assert outputs["versionId"] != state.outputs["versionId"]
-    assert outputs["epoch"] == 2
-
-
-def test_a_rotation_repeated_after_a_crash_rotates_once(secrets: ManagedSecret, say: Say) -> None:
-    """Twice would push the value that is in use out of reach."""
-    state = secrets.create(inputs(secrets), say)
-    old = value()
-    news = inputs(secrets, state.inputs, epoch=2)
-    secrets.update(state.id, state.outputs, news, say)
-    new = value()
-
-    secrets.update(state.id, state.outputs, news, say)
-
-    assert (value(), value("AWSPREVIOUS")) == (new, old)
-
-
-def test_a_rotation_interrupted_before_its_tags_rotates_once(
-    secrets: ManagedSecret, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = secrets.create(inputs(secrets), say)
-    old = value()
-    news = inputs(secrets, state.inputs, epoch=2)
-
-    def broken(*_: object) -> None:
-        raise StoreError("TagResource", NAME, "InternalServiceError")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SecretStore, "tag", broken)
-        with pytest.raises(StoreError):
-            secrets.update(state.id, state.outputs, news, say)
-    new = value()
-    outputs = secrets.update(state.id, state.outputs, news, say)
-
-    assert (value(), value("AWSPREVIOUS")) == (new, old)
-    assert outputs["systemTags"]["lantau:epoch"] == "2"
-
-
-def test_a_field_that_must_not_rotate_keeps_its_value(secrets: ManagedSecret, say: Say) -> None:
-    fields = {"api-key": {"kind": "random"}, "salt": {"kind": "random", "rotate": False}}
-    state = secrets.create(inputs(secrets, fields=fields), say)
-    old = value()
-
-    secrets.update(state.id, state.outputs, inputs(secrets, state.inputs, fields=fields, epoch=2), say)
-
-    assert value()["salt"] == old["salt"]
-    assert value()["api-key"] != old["api-key"]
-
-
-def test_an_added_field_is_made_and_the_others_stay_also_in_the_overlap(secrets: ManagedSecret, say: Say) -> None:
-    """The label of the previous version must stay with the epoch before, or its readers would be locked out."""
-    state = secrets.create(inputs(secrets), say)
-    first = value()
-    rotated = secrets.update(state.id, state.outputs, inputs(secrets, state.inputs, epoch=2), say)
-    second = value()
-    fields = {"api-key": {"kind": "random"}, "user": {"kind": "fixed", "value": "app"}, "extra": {"kind": "random"}}
-
-    outputs = secrets.update(state.id, rotated, inputs(secrets, rotated, fields=fields, epoch=2), say)
-
-    assert value()["api-key"] == second["api-key"]
-    assert value()["user"] == "app"
-    assert len(value()["extra"]) == 48
-    assert value("AWSPREVIOUS") == first
-    assert outputs["previousVersionId"] == state.outputs["versionId"]
-
-
-def test_the_label_of_the_overlap_comes_back_after_an_interruption(
-    secrets: ManagedSecret, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = secrets.create(inputs(secrets), say)
-    first = value()
-    rotated = secrets.update(state.id, state.outputs, inputs(secrets, state.inputs, epoch=2), say)
-    news = inputs(secrets, rotated, fields={"api-key": {"kind": "random"}, "extra": {"kind": "random"}}, epoch=2)
-
-    def broken(*_: object, **__: object) -> None:
-        raise StoreError("UpdateSecretVersionStage", NAME, "InternalServiceError")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(SecretStore, "move_previous", broken)
-        with pytest.raises(StoreError):
-            secrets.update(state.id, rotated, news, say)
-    secrets.update(state.id, rotated, news, say)
-
-    assert value("AWSPREVIOUS") == first
-
-
-def test_a_removed_field_goes_and_comes_back_new(secrets: ManagedSecret, say: Say) -> None:
-    both = {"api-key": {"kind": "random"}, "extra": {"kind": "random"}}
-    state = secrets.create(inputs(secrets, fields=both), say)
-    old = value()
-    outputs = secrets.update(state.id, state.outputs, inputs(secrets, state.inputs), say)
-    assert set(value()) == {"api-key"}
-
-    secrets.update(state.id, outputs, inputs(secrets, outputs, fields=both), say)
-
-    assert value()["api-key"] == old["api-key"]
-    assert value()["extra"] != old["extra"]
 
 
 def test_description_and_tags_change_without_touching_the_value(secrets: ManagedSecret, say: Say) -> None:

@@ -171,6 +171,12 @@ def test_a_missing_permission_does_not_hide_the_rest(cluster: FakeCluster) -> No
     assert answer["server"]["nodes"] == []
 
 
+def test_a_page_in_the_place_of_an_api_server_is_told(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "answer", lambda *_: (200, {"welcome": "please sign in"}))
+
+    assert "answers, but not as a Kubernetes API server" in only(ask())["message"]
+
+
 def test_something_else_than_an_api_server_is_told(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "answer", lambda *_: (200, ["not a cluster"]))
 
