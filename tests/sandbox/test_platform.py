@@ -94,9 +94,7 @@ def before(items: Callable[..., list[dict[str, Any]]]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def deployment(
-    sandbox: Sandbox, before: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
-) -> Deployment:
+def deployment(sandbox: Sandbox, before: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     """The platform, not yet deployed; what is left of it at the end goes with the sandbox."""
     return Deployment(sandbox, tmp_path_factory.mktemp("deployment"))
 

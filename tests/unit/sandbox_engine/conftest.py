@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from fake_go import FakeGo
 
 from sandbox.engine import golang
 from sandbox.engine.cache import Store
 from sandbox.engine.progress import LogReporter
 from sandbox.engine.versions import Tool
+from tests.unit.sandbox_engine.fake_go import FakeGo
 
 
 @dataclass

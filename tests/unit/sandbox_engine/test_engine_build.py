@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Lines
-from fake_go import FakeGo
 
 from sandbox.engine import build, golang
 from sandbox.engine.cache import Store
 from sandbox.engine.versions import Tool
 from sandbox.errors import SandboxError
+from tests.unit.sandbox_engine.conftest import Lines
+from tests.unit.sandbox_engine.fake_go import FakeGo
 
 Make = Callable[[str], Tool]
 

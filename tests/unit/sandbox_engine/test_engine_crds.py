@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Lines
-from fake_go import FakeGo
 
 from sandbox import engine
 from sandbox.engine import crds
 from sandbox.engine.cache import Store
 from sandbox.engine.versions import Family
 from sandbox.errors import SandboxError
+from tests.unit.sandbox_engine.conftest import Lines
+from tests.unit.sandbox_engine.fake_go import FakeGo
 
 SUM = "h1:right="
 FAMILY = Family("gates", "example.test/gates", "v1.0.0", "config/crd", "a test", "Apache-2.0")

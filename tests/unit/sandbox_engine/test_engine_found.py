@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Lines
-from fake_go import FakeGo
 
 from sandbox import engine
 from sandbox.engine import build, links
 from sandbox.errors import SandboxError
+from tests.unit.sandbox_engine.conftest import Lines
+from tests.unit.sandbox_engine.fake_go import FakeGo
 
 PROVIDER = {
     "cmd/pulumi-resource-kubernetes/schema.json": "{}",

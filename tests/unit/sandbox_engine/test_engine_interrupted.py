@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_go import FakeGo
 
 import sandbox
+from tests.unit.sandbox_engine.fake_go import FakeGo
 
 SOURCE = Path(sandbox.__file__).parent
 PROVIDER = {
