@@ -25,6 +25,10 @@ def _setting(default: tuple[str, ...] | str | int, about: str) -> Any:
     return field(default=default, metadata={"about": about})
 
 
+# Nodes and pools are mostly named after their cards.
+_CARDS: Final = ("*a100*", "*a800*", "*h100*", "*h20-*", "*h200*", "*h800*", "*b200*", "*l40*", "*4090*", "*5090*")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the rules must know of the program they judge. Field names are the keys of the pack's config."""
@@ -46,10 +50,10 @@ class Settings:
     gpu_roles: tuple[str, ...] = _setting(("online", "offline"), "Roles of pools that hold GPU nodes.")
     online_roles: tuple[str, ...] = _setting(("online",), "Roles of pools that serve online traffic.")
     gpu_pools: tuple[str, ...] = _setting(
-        ("online", "offline", "online-*", "offline-*", "gpu", "gpu-*", "*-gpu"), "Names of GPU pools (patterns)."
+        ("online*", "offline*", "gpu*", "*-gpu*", *_CARDS), "Names of GPU pools (patterns)."
     )
-    online_pools: tuple[str, ...] = _setting(("online", "online-*"), "Names of online GPU pools (patterns).")
-    gpu_nodes: tuple[str, ...] = _setting(("gpu-*", "*-gpu-*"), "Names of GPU nodes (patterns).")
+    online_pools: tuple[str, ...] = _setting(("online*",), "Names of online GPU pools (patterns).")
+    gpu_nodes: tuple[str, ...] = _setting(("gpu*", "*-gpu*", *_CARDS), "Names of GPU nodes (patterns).")
     gpu_taints: tuple[str, ...] = _setting(("nvidia.com/gpu", "amd.com/gpu"), "Taint keys found on GPU nodes only.")
     gpu_node_labels: tuple[str, ...] = _setting(
         (

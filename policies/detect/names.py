@@ -101,6 +101,9 @@ def words(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def promise(name: str) -> Promise:
     """What a name says of its value."""
+    if len(name) > 120 or name.count(" ") > 3 or '"' in name:
+        # Running text before a colon is no name.
+        return Promise.NOTHING
     parts = words(name)
     while parts and (parts[-1].isdigit() or parts[-1] in _ENDINGS):
         parts = parts[:-1]
@@ -118,6 +121,9 @@ def promise(name: str) -> Promise:
         return _token(parts)
     if joined is not None:
         return Promise.SECRET
+    if last == "secret" and parts[-1] == "secrets":
+        # A list or the name of a component more often than a key.
+        return Promise.WEAK
     if last in _SECRETS or last.endswith((*_SECRET_ENDS, *_SECRET_ENDS_MORE)):
         return Promise.SECRET
     if last == "key" and before in _KEY_OWNERS and not _KEY_NOT.intersection(parts):
@@ -125,6 +131,11 @@ def promise(name: str) -> Promise:
     if last == "data" and parts[-3:-1] == ("client", "key"):
         return Promise.SECRET
     return Promise.WEAK if last in _WEAK else Promise.NOTHING
+
+
+def names_only(name: str) -> bool:
+    """Whether what stands below `name` are names of things, as in `cookieNames: {idToken: ...}`."""
+    return not {"names", "name", "labels", "headers", "paths", "urls", "files"}.isdisjoint(words(name)[-2:])
 
 
 def _negated(parts: tuple[str, ...]) -> bool:

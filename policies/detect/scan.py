@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from policies.detect.argv import flag_pairs, script_credentials
 from policies.detect.decode import DEPTH, base64_text, decoded
-from policies.detect.names import Promise, promise
+from policies.detect.names import Promise, names_only, promise
 from policies.detect.shapes import header_credentials, known_shapes, url_credentials
 from policies.detect.values import Kind, is_key, is_placeholder, is_reference, kind_of
 from policies.model.documents import DocumentError, yaml_documents
@@ -95,7 +95,7 @@ def _structure(text: str, depth: int) -> set[str]:
 
 def _has_structure(text: str) -> bool:
     head = text.lstrip()[:1]
-    return head in ("{", "[") or "\n" in text or ": " in text
+    return head in ("{", "[") or "\n" in text
 
 
 def _parsed(text: str) -> Any:
@@ -104,9 +104,14 @@ def _parsed(text: str) -> Any:
         trees = [document for document in yaml_documents(text) if isinstance(document, dict | list)]
     except DocumentError:
         return _ini(text)
-    if not trees:
+    if not trees or any(_by_accident(tree) for tree in trees):
         return _ini(text)
     return trees[0] if len(trees) == 1 else trees
+
+
+def _by_accident(tree: Any) -> bool:
+    """Whether a text only happens to be YAML: a line of a script with a colon in it becomes a key with spaces."""
+    return isinstance(tree, dict) and any(isinstance(key, str) and key.count(" ") > 2 for key in tree)
 
 
 def _ini(text: str) -> Any:
@@ -213,7 +218,8 @@ def _mapping(name: str, tree: dict[Any, Any], depth: int) -> set[str]:
                 found.add("registry credentials")
         # Words such as `value` and `data` say nothing; then the name above them counts.
         inherits = text in ("value", "default", "plaintext", "literal", "content", "raw", "data", "string")
-        found.update(scan_tree(name if inherits and name else text, member, depth))
+        inner = "" if names_only(name) and isinstance(member, str) else text
+        found.update(scan_tree(name if inherits and name else inner, member, depth))
     return found
 
 

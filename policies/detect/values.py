@@ -19,7 +19,9 @@ _REFERENCE: Final = re.compile(
       \$\([^()]{1,200}\)                        # $(VAR), $(cat file)
     | \$\{[^{}]{1,200}\}                        # ${VAR}, ${file:...}
     | \$__\w{1,20}\{[^{}]{1,200}\}             # $__file{/run/x}
+    | \$env:\w{1,100}
     | \$(?:[A-Z][A-Z0-9_]{0,100}|[a-z_]{1,100})(?!\w)
+    | ^\$?\{\{?$ | ^\$\($                       # the first word of a reference that was split at its spaces
     | %\w{1,100}%
     | \{\{.{1,400}?\}\}                         # templates
     | \{%.{1,400}?%\}

@@ -7,6 +7,7 @@ from typing import Final
 
 from policies.detect.argv import command_credentials, flag_pairs
 from policies.detect.decode import base64_text
+from policies.detect.names import names_only
 from policies.detect.scan import NAMES_KEYS, is_private_jwk, literal, pair, scan
 from policies.detect.shapes import image_credentials
 from policies.detect.values import is_key
@@ -154,7 +155,8 @@ class _Walk:
                 yield from self.hits(place, where, {"registry credentials"})
             else:
                 inherits = key in ("value", "plaintext", "literal", "stringData", "data") and isinstance(member, str)
-                yield from self.fields(member, where, name if inherits else key, _place(place, key, member))
+                known = "" if names_only(name) and isinstance(member, str) else key
+                yield from self.fields(member, where, name if inherits else known, _place(place, key, member))
 
     def metadata(self, entries: Plain, path: str) -> Iterator[KeyFound]:
         """Keys in annotations or labels."""

@@ -10,6 +10,8 @@ from policies.model.values import UNKNOWN, Plain, child, items
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers", "sidecars", "steps")
 _POD_LISTS: Final = frozenset({"initContainers", "containers", "ephemeralContainers"})
 _SINGULAR: Final = ("container", "script")
+# Engines whose templates are whole pods; elsewhere a lone `container` amends one that a controller makes.
+_WORKFLOWS: Final = ("argoproj.io", "tekton.dev")
 
 # Kinds whose pod is at a known place: there even a pod without containers (or with unknown ones) is judged.
 _PLACES: Final = {
@@ -29,6 +31,7 @@ _PATTERN_GROUPS: Final = (
     "templates.gatekeeper.sh",
     "constraints.gatekeeper.sh",
     "mutations.gatekeeper.sh",
+    "imagepolicy.k8s.io",
     "apiextensions.k8s.io",
     "admissionregistration.k8s.io",
 )
@@ -73,7 +76,8 @@ class Pod:
         for name in _SINGULAR:
             body = self.spec.get(name)
             if self.singular and isinstance(body, dict):
-                yield Container(f"{self.path}.{name}", body, name, self.partial or "image" not in body)
+                amends = "image" not in body or not self.obj.group.endswith(_WORKFLOWS)
+                yield Container(f"{self.path}.{name}", body, name, self.partial or amends)
 
     def unknown_containers(self) -> Iterator[str]:
         """Paths of container lists or members that are not known yet."""

@@ -6,7 +6,7 @@ import pytest
 
 from policies.detect.decode import DEPTH
 from policies.detect.names import Promise, promise
-from policies.detect.scan import scan
+from policies.detect.scan import scan, scan_tree
 from tests.policy.samples import (
     CLEAN_DOCUMENTS,
     CLEAN_NAMED,
@@ -16,6 +16,7 @@ from tests.policy.samples import (
     URLS,
     WORD,
     b64,
+    some,
 )
 
 
@@ -96,3 +97,38 @@ def test_no_text_of_a_megabyte_takes_long(unit: str) -> None:
     started = time.process_time()
     scan("password", text)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'curl -u admin:{WORD} -H "X: y" https://example.com',
+        f"# password: {WORD}\nserver:\n  port: 80\n",
+        f"echo 'root:{WORD}' | chpasswd",
+        f"openssl enc -aes-256-cbc -pass pass:{WORD}",
+        f"first: a\\npassword={WORD}\\nlast: b",
+        f"wget --header='X-Api-Key: {some(24)}' https://example.com",
+        f"https://x.blob.core.windows.net/c?sv=2020&sig={some(43)}%3D",
+    ],
+)
+def test_a_key_is_found_in_running_text(text: str) -> None:
+    assert scan("note", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--api-key ${{ secrets.KEY }}",
+        'curl --header "JOB-TOKEN: $CI_JOB_TOKEN" https://example.com',
+        "run.ps1 -AccessToken $env:SYSTEM_ACCESSTOKEN",
+        "password reset token flow\nsecret rotation policy",
+        "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/1",
+    ],
+)
+def test_references_in_running_text_pass(text: str) -> None:
+    assert not scan("note", text)
+
+
+def test_what_stands_below_names_is_a_name() -> None:
+    assert not scan_tree("cookieNames", {"idToken": "CustomIdTokenCookie"})
+    assert scan_tree("auth", {"idToken": some(40)})

@@ -138,3 +138,23 @@ def test_a_fault_in_a_rule_is_a_finding_without_values(monkeypatch: pytest.Monke
 
 def test_policies_are_of_the_kind_the_engine_knows() -> None:
     assert all(isinstance(policy, ResourceValidationPolicy | StackValidationPolicy) for policy in policies())
+
+
+def test_a_lone_container_of_a_controllers_settings_amends_and_one_of_a_workflow_is_whole() -> None:
+    settings = {
+        "apiVersion": "gateway.envoyproxy.io/v1alpha1",
+        "kind": "EnvoyProxy",
+        "metadata": {"name": "edge"},
+        "spec": {"provider": {"kubernetes": {"envoyDeployment": {"container": {"image": "envoy"}}}}},
+    }
+    assert not judge("PSS-05", settings).messages
+    settings["spec"]["provider"]["kubernetes"]["envoyDeployment"]["container"]["securityContext"] = {"privileged": True}  # type: ignore[index]
+    assert judge("PSS-01", settings).messages
+    workflow = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"name": "run"},
+        "spec": {"securityContext": {"runAsNonRoot": True}, "templates": [{"container": {"image": "a"}}]},
+    }
+    assert judge("PSS-05", workflow).messages
+    assert not judge("PSS-07", workflow).messages
