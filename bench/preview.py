@@ -94,11 +94,11 @@ def rehearsal(folder: Path, models: int) -> Iterator[StackCommand]:
         sandbox.up(nodes=stack_nodes(platform))
         found = engine()
         kubeconfig = str(sandbox.kubeconfig(platform.stack.cluster.context))
-        env = found.environment(sandbox.env()) | {"KUBECONFIG": kubeconfig}
+        env = sandbox.env() | {"KUBECONFIG": kubeconfig}
         command = StackCommand(
             project,
             STACK,
-            found.pulumi,
+            found,
             env,
             state_dir=sandbox.folder / "stack",
             transcript=folder / f"whole-{models}.txt",

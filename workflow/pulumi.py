@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from sandbox.cluster import FOREIGN_VARIABLES
+from sandbox.engine import Engine
 from workflow.errors import WorkflowError
 from workflow.events import Outcome, read_outcome
 
@@ -31,8 +33,9 @@ class StackCommand:
 
     project: Path
     stack: str
-    executable: Path
+    engine: Engine
     env: Mapping[str, str] = field(repr=False)
+    """Variables beside those of this process."""
     state_dir: Path | None = None
     stack_file: Path | None = None
     """File with the stack's configuration; Pulumi.<stack>.yaml of the project when left out."""
@@ -126,7 +129,7 @@ class StackCommand:
         """Run Pulumi on the terminal. Ctrl-C reaches it through the terminal; this process waits for its end."""
         with _interrupts_left_to_the_child(), self._output() as output:
             return subprocess.run(
-                [str(self.executable), *command],
+                [str(self.engine.pulumi), *command],
                 cwd=self.project,
                 env=self._environment(),
                 stdout=output,
@@ -144,7 +147,7 @@ class StackCommand:
 
     def _capture(self, command: Sequence[str], cwd: Path | None = None) -> str:
         result = subprocess.run(
-            [str(self.executable), *command, "--non-interactive"],
+            [str(self.engine.pulumi), *command, "--non-interactive"],
             cwd=cwd or self.project,
             env=self._environment(),
             capture_output=True,
@@ -156,8 +159,11 @@ class StackCommand:
         return result.stdout
 
     def _environment(self) -> dict[str, str]:
+        foreign = () if self.state_dir is None else FOREIGN_VARIABLES
+        values = {name: value for name, value in os.environ.items() if name not in foreign}
         # The event log is an option of the debug commands; Pulumi's Automation API switches it on in the same way.
-        return {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_DEBUG_COMMANDS": "true", **self.env}
+        values |= {"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_DEBUG_COMMANDS": "true"}
+        return self.engine.environment({**values, **self.env})
 
     def _clear_dead_lock(self) -> None:
         """Remove the lock of a run on this machine whose process is gone; nobody else uses this backend."""

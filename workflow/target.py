@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -93,18 +94,16 @@ def target(project: Path, platform: Platform, *, preview_only: bool = False) -> 
     preview may do without it, on a stand-in made for it and ended with it.
     """
     found = engine()
-    path = os.environ.get("PATH", "")
-    env = {"PATH": f"{found.bin_dir}{os.pathsep}{path}"} if found.bin_dir else {}
     if platform.name == SANDBOX_STACK:
         sandbox = Sandbox(SANDBOX_STACK)
         sandbox.up(progress=progress)
-        yield _local(Kind.SANDBOX, project, platform, found, sandbox, env)
+        yield _local(Kind.SANDBOX, project, platform, found, sandbox)
         return
     kubeconfig = default_kubeconfig(os.environ)
     known = contexts(kubeconfig)
     context = platform.stack.cluster.context
     if context in known:
-        command = StackCommand(project, platform.name, found.pulumi, env)
+        command = StackCommand(project, platform.name, found, credentials_of_the_user(os.environ, found))
         yield Target(Kind.OWN, platform, command, kubeconfig, [f"kubectl --context {context} get pods -A"])
         return
     if not preview_only:
@@ -118,18 +117,25 @@ def target(project: Path, platform: Platform, *, preview_only: bool = False) -> 
     stand_in = Sandbox(f"{STAND_IN_PREFIX}{platform.name}")
     try:
         stand_in.up(nodes=stack_nodes(platform), progress=progress)
-        yield _local(Kind.STAND_IN, project, platform, found, stand_in, env)
+        yield _local(Kind.STAND_IN, project, platform, found, stand_in)
     finally:
         stand_in.delete()
 
 
-def _local(
-    kind: Kind, project: Path, platform: Platform, found: Engine, sandbox: Sandbox, env: Mapping[str, str]
-) -> Target:
+def credentials_of_the_user(env: Mapping[str, str], found: Engine) -> dict[str, str]:
+    """Variables that lead an engine of ours, whose home is not the user's, to where `pulumi login` was noted."""
+    if not found.built or env.get("PULUMI_CREDENTIALS_PATH"):
+        return {}
+    # Pulumi asks the user database, and not HOME, for the home of the user.
+    usual = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".pulumi"
+    return {"PULUMI_CREDENTIALS_PATH": env.get("PULUMI_HOME") or str(usual)}
+
+
+def _local(kind: Kind, project: Path, platform: Platform, found: Engine, sandbox: Sandbox) -> Target:
     context = platform.stack.cluster.context
     kubeconfig = str(sandbox.kubeconfig(context))
-    merged = {**env, **sandbox.env(), "KUBECONFIG": kubeconfig}
-    command = StackCommand(project, platform.name, found.pulumi, merged, state_dir=sandbox.folder / "stack")
+    env = {**sandbox.env(), "KUBECONFIG": kubeconfig}
+    command = StackCommand(project, platform.name, found, env, state_dir=sandbox.folder / "stack")
     return Target(kind, platform, command, kubeconfig, SANDBOX_HINTS)
 
 

@@ -20,8 +20,8 @@ Progress = Reporter | Callable[[str], None] | None
 class Engine:
     """A Pulumi engine.
 
-    `bin_dir` holds `pulumi`, its language host and its providers, and belongs in front of PATH; None when the engine is
-    the user's own, which finds its parts itself. `built` says which of the two it is.
+    `bin_dir` holds `pulumi` and its language host, and belongs in front of PATH; None when the engine is the user's
+    own, which finds its parts itself. `built` says which of the two it is.
     """
 
     pulumi: Path
@@ -29,10 +29,16 @@ class Engine:
     built: bool
 
     def environment(self, base: Mapping[str, str] | None = None) -> dict[str, str]:
-        """`base` (by default this process's environment) with the PATH under which `pulumi` finds its parts."""
+        """`base` (by default this process's environment) with what makes `pulumi` find its parts.
+
+        Ours has a PULUMI_HOME of its own, with its providers in it, and fetches none; a login of the user's lies
+        elsewhere then (PULUMI_CREDENTIALS_PATH leads there). The user's own `pulumi` gets `base` as it is.
+        """
         values = dict(os.environ if base is None else base)
         if self.bin_dir is not None:
             values["PATH"] = os.pathsep.join(filter(None, [str(self.bin_dir), values.get("PATH", "")]))
+            values["PULUMI_HOME"] = str(links.home_folder())
+            values["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
         return values
 
 

@@ -1,10 +1,11 @@
-"""Two folders of finished programs: the tools' side by side, and a bin folder of this checkout's own for the engine."""
+"""Folders of finished programs: the tools' side by side, and for the engine a bin folder and a home."""
 
 import hashlib
 import os
 import shlex
 import shutil
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +22,7 @@ _MODULE: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     'runpy.run_module("{module}", run_name="__main__", alter_sys=True)'
 )
-_HOSTS: Final = {
-    "pulumi-language-python": "sandbox.host.language",
-    "pulumi-resource-random": "sandbox.host.random_provider",
-}
+_PROVIDERS: Final = ("kubernetes", "random")
 
 
 def tools_folder(store: Store) -> Path | None:
@@ -47,7 +45,8 @@ def engine_folder(store: Store) -> Path | None:
 
     The cache is shared by checkouts, but the language host and the random provider are Python of one checkout, and the
     engine looks for its language hosts in the folder where it lies itself. So the engine is a hard link there (a
-    symbolic one would send it back to the cache) and the Python ones are small scripts.
+    symbolic one would send it back to the cache) and the Python ones are small scripts. Providers lie in `home_folder`:
+    the engine warns about each that it has to take from PATH.
     """
     found = {tool.name: binary(store, tool) for tool in TOOLS if tool.group == "engine"}
     paths = {name: path for name, path in found.items() if path is not None}
@@ -56,18 +55,22 @@ def engine_folder(store: Store) -> Path | None:
     folder = CHECKOUT / ".lantau" / "bin"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, path in paths.items():
-            if name == "pulumi":
-                _hard_link(folder / name, path)
-            else:
-                _link(folder / name, path)
-        for name, module in _HOSTS.items():
-            _script(folder / name, _launcher(module))
+        _hard_link(folder / "pulumi", paths["pulumi"])
+        _script(folder / "pulumi-language-python", _launcher("sandbox.host.language"))
         _script(folder / "pulumi-resource-pulumi-python", _dynamic())
+        _link(_plugin("kubernetes"), paths["pulumi-resource-kubernetes"])
+        _script(_plugin("random"), _launcher("sandbox.host.random_provider"))
+        for provider in _PROVIDERS:
+            (folder / f"pulumi-resource-{provider}").unlink(missing_ok=True)  # where older checkouts had it
         _write(folder / MARKER, "the programs here belong to the engine that this checkout built\n", 0o644)
     except OSError as error:
         raise SandboxError(f"cannot write to {folder}: {error.strerror}") from error
     return folder
+
+
+def home_folder() -> Path:
+    """The PULUMI_HOME of our engine in this checkout, in which it finds its providers as installed plugins."""
+    return CHECKOUT / ".lantau" / "home"
 
 
 def is_ours(program: Path, store: Store) -> bool:
@@ -80,6 +83,26 @@ def current_folders(store: Store) -> list[Path]:
     folders = [store.folder(tool, recipe(tool)) for tool in TOOLS]
     tools = tools_folder(store)
     return [*folders, tools] if tools else folders
+
+
+def _plugin(provider: str) -> Path:
+    """Where the engine looks for the program of a provider; the folder is made, and those of other versions removed.
+
+    The engine asks for the version of the SDK that the stack's program imports, whatever version the program itself is.
+    """
+    try:
+        version = metadata.version(f"pulumi-{provider}")
+    except metadata.PackageNotFoundError as error:
+        raise SandboxError(
+            f"pulumi-{provider} is not installed for {sys.executable}; install what uv.lock names: uv sync"
+        ) from error
+    plugins = home_folder() / "plugins"
+    folder = plugins / f"resource-{provider}-v{version}"
+    for other in plugins.glob(f"resource-{provider}-v*"):
+        if other.is_dir() and other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"pulumi-resource-{provider}"
 
 
 def _python() -> str:

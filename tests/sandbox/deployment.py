@@ -28,13 +28,13 @@ class Deployment:
         found = engine()
         context = self.read_stack()["cluster"]["context"]
         self.sandbox = sandbox
-        self.env = found.environment(sandbox.env()) | {"KUBECONFIG": str(sandbox.kubeconfig(context))}
+        self.env = sandbox.env() | {"KUBECONFIG": str(sandbox.kubeconfig(context))}
         self.stack_file = folder / "stack.yaml"
         self.transcript = folder / "transcript.txt"
         self.command = StackCommand(
             PROJECT,
             STACK,
-            found.pulumi,
+            found,
             self.env,
             state_dir=sandbox.folder / "stack",
             stack_file=self.stack_file,

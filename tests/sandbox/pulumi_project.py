@@ -51,10 +51,10 @@ class Project:
     def variables(self) -> dict[str, str]:
         """The environment of its commands."""
         return {
+            "PULUMI_HOME": str(self.folder / "home"),
             **self.environment,
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'state'}",
             "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
-            "PULUMI_HOME": str(self.folder / "home"),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "LANTAU_TEST_MARK": self.mark,

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -109,18 +110,50 @@ def test_the_bin_folder_holds_the_engine_and_its_parts_side_by_side(checkout: Pa
     found = engine.build_engine(lambda _line: None)
     assert found.bin_dir == checkout / ".lantau" / "bin"
     names = {path.name for path in found.bin_dir.iterdir()}
-    assert names == {
-        ".lantau-engine",
-        "pulumi",
-        "pulumi-language-python",
-        "pulumi-resource-kubernetes",
-        "pulumi-resource-pulumi-python",
-        "pulumi-resource-random",
-    }
+    assert names == {".lantau-engine", "pulumi", "pulumi-language-python", "pulumi-resource-pulumi-python"}
     assert found.pulumi == found.bin_dir / "pulumi"
     assert not found.pulumi.is_symlink()  # it looks for its language host beside what a link points to
     assert found.environment({"PATH": "/usr/bin"})["PATH"] == f"{found.bin_dir}:/usr/bin"
     assert found.environment({})["PATH"] == str(found.bin_dir)
+
+
+def plugin(checkout: Path, provider: str) -> Path:
+    folder = f"resource-{provider}-v{metadata.version(f'pulumi-{provider}')}"
+    return checkout / ".lantau" / "home" / "plugins" / folder / f"pulumi-resource-{provider}"
+
+
+def test_providers_are_plugins_of_the_installed_sdks_versions_in_a_home_of_the_engines_own(checkout: Path) -> None:
+    found = engine.build_engine(lambda _line: None)
+    assert found.bin_dir is not None
+    assert {path for path in (checkout / ".lantau" / "home").rglob("*") if not path.is_dir()} == {
+        plugin(checkout, "kubernetes"),
+        plugin(checkout, "random"),
+    }
+    assert plugin(checkout, "kubernetes").resolve().is_relative_to(build.default_store().root)
+    environment = found.environment({"PATH": "/usr/bin", "PULUMI_HOME": "/home/of/the/user"})
+    assert environment["PULUMI_HOME"] == str(checkout / ".lantau" / "home")
+    assert environment["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] == "true"
+
+
+def test_providers_of_another_sdk_or_of_an_older_checkout_give_way(checkout: Path) -> None:
+    found = engine.build_engine(lambda _line: None)
+    assert found.bin_dir is not None
+    old = program(plugin(checkout, "random").parents[1] / "resource-random-v99.0.0", "pulumi-resource-random")
+    others = program(plugin(checkout, "random").parents[1] / "resource-random-pet-v1.0.0", "pulumi-resource-random-pet")
+    on_path = program(found.bin_dir, "pulumi-resource-kubernetes")
+    assert engine.find_engine() == found
+    assert not old.exists()
+    assert not on_path.exists()
+    assert others.exists()
+
+
+def test_a_python_without_the_sdk_says_what_to_install(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", missing)
+    with pytest.raises(SandboxError, match=r"pulumi-kubernetes is not installed for .*: uv sync"):
+        engine.build_engine(lambda _line: None)
 
 
 def test_a_launcher_runs_the_module_of_its_own_checkout_wherever_it_is_started(checkout: Path, tmp_path: Path) -> None:
@@ -151,8 +184,9 @@ def test_a_launcher_prefers_the_environment_of_its_checkout(checkout: Path) -> N
     program(checkout / ".venv" / "bin", "python", 'echo "environment of the checkout"')
     found = engine.build_engine(lambda _line: None)
     assert found.bin_dir is not None
-    for name in ("pulumi-language-python", "pulumi-resource-random", "pulumi-resource-pulumi-python"):
-        answer = subprocess.run([found.bin_dir / name], capture_output=True, text=True, check=True, timeout=90)
+    launchers = [found.bin_dir / name for name in ("pulumi-language-python", "pulumi-resource-pulumi-python")]
+    for launcher in (*launchers, plugin(checkout, "random")):
+        answer = subprocess.run([launcher], capture_output=True, text=True, check=True, timeout=90)
         assert answer.stdout == "environment of the checkout\n"
 
 
@@ -160,12 +194,12 @@ def test_a_bin_folder_that_was_tampered_with_is_mended(checkout: Path) -> None:
     found = engine.build_engine(lambda _line: None)
     assert found.bin_dir is not None
     (found.bin_dir / "pulumi").unlink()
-    (found.bin_dir / "pulumi-resource-kubernetes").unlink()
+    plugin(checkout, "kubernetes").unlink()
     (found.bin_dir / "pulumi-language-python").write_text("", encoding="utf-8")
     (found.bin_dir / ".lantau-engine").unlink()
     assert engine.find_engine() == found
     assert (found.bin_dir / "pulumi").stat().st_size > 0
-    assert (found.bin_dir / "pulumi-resource-kubernetes").exists()
+    assert plugin(checkout, "kubernetes").exists()
     assert "sandbox.host.language" in (found.bin_dir / "pulumi-language-python").read_text(encoding="utf-8")
 
 
