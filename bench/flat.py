@@ -27,15 +27,15 @@ class AnyProvider(pulumi.ProviderResource):
 
 
 def declare(resources: list[dict[str, Any]]) -> None:
-    """Register every resource with its inputs, each below the stack, each with its package's provider."""
-    providers = {}
+    """Register every resource with its inputs, each below the stack, each with its package's provider if one is declared."""
+    providers: dict[str, pulumi.ProviderResource] = {}
     for resource in resources:
         token, name = resource["type"], resource["name"]
         if token.startswith("pulumi:providers:"):
             package = token.removeprefix("pulumi:providers:")
             providers[package] = AnyProvider(package, name, resource["inputs"])
         else:
-            provider = providers[token.split(":")[0]]
+            provider = providers.get(token.split(":")[0])
             Anything(token, name, resource["inputs"], pulumi.ResourceOptions(provider=provider))
 
 
