@@ -1,5 +1,6 @@
 """Flags of the API server, wherever a program sets them."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,16 @@ from policies.model.resource import Resource
 from policies.model.values import UNKNOWN, Plain, child, items, join
 
 _SERVER: Final = "kube-apiserver"
+# kops writes flags as fields of its own.
+_KOPS: Final = {
+    "auditPolicyFile": "audit-policy-file",
+    "auditLogPath": "audit-log-path",
+    "auditLogMaxAge": "audit-log-maxage",
+    "auditLogMaxBackups": "audit-log-maxbackup",
+    "auditLogMaxSize": "audit-log-maxsize",
+    "auditWebhookConfigFile": "audit-webhook-config-file",
+}
+_UNIT: Final = re.compile(r"(?m)^\s{0,20}ExecStart=((?:[^\\\n]|\\\n|\\)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,9 @@ def _flags(resource: Resource) -> Iterator[ServerFlags]:
             yield from _of_container(pod.obj, container)
     for obj in resource.objects:
         yield from _in_body(obj, obj.body, obj.path, obj.kind)
+    if not resource.objects:
+        # Some installers write their configuration without apiVersion and kind.
+        yield from _in_body(Obj("", "", resource.name or "document", resource.body), resource.body, "")
     for document in documents(resource):
         holder = Obj("", "", str(document.body.get("kind", "")), document.body, document.path)
         for pod in pods_of(holder, frozenset()):
@@ -127,12 +141,31 @@ def _in_body(obj: Obj, value: Plain, path: str, kind: str = "") -> Iterator[Serv
         _read(flags, [(p, w if not isinstance(w, str) or w.startswith("--") else f"--{w}") for p, w in listed])
         yield flags
     for key, member in value.items():
+        where = join(path, key)
         if key == "clusterConfiguration" and isinstance(member, dict):
-            yield _kubeadm(obj, member, join(path, key))
-        elif key == "kubeAPIServer" and isinstance(member, dict) and "extraArgs" in member:
-            yield _extra(obj, member["extraArgs"], join(path, "kubeAPIServer.extraArgs"))
+            yield _kubeadm(obj, member, where)
+        elif key == "kubeAPIServerArg":
+            yield _extra(obj, member, where)
+        elif key in ("kubeAPIServer", "apiServer", "api") and isinstance(member, dict) and "extraArgs" in member:
+            yield _extra(obj, member["extraArgs"], f"{where}.extraArgs")
+        elif key == "kubeAPIServer" and isinstance(member, dict):
+            named = {flag: (f"{where}.{name}", member[name]) for name, flag in _KOPS.items() if name in member}
+            yield ServerFlags(obj, where, named)
+        elif isinstance(member, str) and _SERVER in member and "ExecStart=" in member:
+            yield from _of_units(obj, member, where)
         elif isinstance(member, dict | list) and not (isinstance(member, dict) and is_object(member)):
             yield from _in_body(obj, member, join(path, key))
+
+
+def _of_units(obj: Obj, text: str, path: str) -> Iterator[ServerFlags]:
+    """Flags in a systemd unit, whose lines go on behind a backslash."""
+    for match in _UNIT.finditer(text):
+        words = _split(match[1].replace("\\\n", " "))
+        start = next((n for n, word in enumerate(words) if _base(word) == _SERVER), None)
+        if start is not None:
+            flags = ServerFlags(obj, path)
+            _read(flags, [(path, word) for word in words[start + 1 :]])
+            yield flags
 
 
 def _kubeadm(obj: Obj, configuration: dict[str, Plain], path: str) -> ServerFlags:

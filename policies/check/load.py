@@ -69,7 +69,7 @@ def _hidden(path: Path, root: Path) -> bool:
 def load(file: str) -> Program:
     """Resources of one file; raises InputError."""
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{file}: cannot be read: {error.strerror if isinstance(error, OSError) else 'no UTF-8'}"

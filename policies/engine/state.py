@@ -93,14 +93,14 @@ def _fresh(args: ResourceValidationArgs | PolicyResource) -> Resource:
     return resource_of(args.resource_type, args.name, args.urn, args.props, options)
 
 
-_OVERLAID: dict[tuple[int, str], Settings] = {}
+_OVERLAID: dict[tuple[Settings, str], Settings] = {}
 
 
 def settings_for(config: Mapping[str, Any] | None) -> Settings:
     """Settings of the pack with a rule's own config over them."""
     if not config:
         return PACK.settings
-    key = (id(PACK.settings), json.dumps(config, sort_keys=True, default=str))
+    key = (PACK.settings, json.dumps(config, sort_keys=True, default=str))
     found = _OVERLAID.get(key)
     if found is None:
         found = _OVERLAID[key] = overlay(PACK.settings, config)

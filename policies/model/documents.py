@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -42,6 +43,15 @@ class DocumentError(ValueError):
 
 def yaml_documents(text: str) -> Iterator[Any]:
     """Documents of a YAML (or JSON) text; raises DocumentError at the first one that cannot be read."""
+    if text.lstrip()[:1] in ("{", "["):
+        # YAML has no tabs between the members of a mapping; JSON does.
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            yield document
+            return
     try:
         for document in yaml.load_all(text, Loader=_Loader):
             if _size(document, {}) > LIMIT:

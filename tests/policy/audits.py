@@ -125,6 +125,37 @@ def kubeadm_config_map(flags: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def kops(flags: dict[str, Any]) -> dict[str, Any]:
+    """kops, which writes flags as fields."""
+    names = {
+        "audit-policy-file": "auditPolicyFile",
+        "audit-log-path": "auditLogPath",
+        "audit-log-maxage": "auditLogMaxAge",
+        "audit-log-maxbackup": "auditLogMaxBackups",
+        "audit-log-maxsize": "auditLogMaxSize",
+        "audit-webhook-config-file": "auditWebhookConfigFile",
+    }
+    fields = {names[flag]: value for flag, value in flags.items()}
+    return {
+        "apiVersion": "kops.k8s.io/v1alpha2",
+        "kind": "Cluster",
+        "metadata": {"name": "c"},
+        "spec": {"kubeAPIServer": fields},
+    }
+
+
+def systemd(flags: dict[str, Any]) -> dict[str, Any]:
+    """A unit file that a node's bootstrap writes."""
+    words = " \\\n  ".join(["/usr/local/bin/kube-apiserver", *(f"--{k}={v}" for k, v in flags.items())])
+    unit = f"[Service]\nExecStart={words}\nRestart=always\n"
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "boot"}, "data": {"api.service": unit}}
+
+
+def talos(flags: dict[str, Any]) -> dict[str, Any]:
+    """Talos' machine configuration."""
+    return {"version": "v1alpha1", "cluster": {"apiServer": {"extraArgs": dict(flags)}}}
+
+
 SERVERS = [
     server_pod,
     server_args,
@@ -135,6 +166,9 @@ SERVERS = [
     control_plane,
     rke2,
     kubeadm_config_map,
+    kops,
+    systemd,
+    talos,
 ]
 
 

@@ -54,7 +54,9 @@ def rule(control: str) -> Rule:
 
 
 def token_of(manifest: Manifest) -> str:
-    """Type token that pulumi-kubernetes gives an object."""
+    """Type token that pulumi-kubernetes gives an object; other documents have none."""
+    if "apiVersion" not in manifest and "version" in manifest:
+        return ""
     version = str(manifest.get("apiVersion", "v1"))
     return f"kubernetes:{version if '/' in version else f'core/{version}'}:{manifest.get('kind', 'Pod')}"
 
@@ -111,7 +113,7 @@ def judge(
     assert isinstance(policy, ResourceValidationPolicy)
     for index, manifest in enumerate(manifests):
         args = ResourceValidationArgs(
-            token or token_of(manifest),
+            token_of(manifest) if token is None else token,
             proxied(manifest),
             f"urn:{index}",
             f"resource-{index}",
