@@ -54,17 +54,16 @@ def is_free(port: int) -> bool:
 
 
 def choose_base(name: str, identity: str, taken: Iterable[int] = ()) -> int:
-    """A base port for a new sandbox: the fixed one for the default name, else a block that is free now.
+    """A base port for a new sandbox: a block that is free now, for the default name the same one wherever possible.
 
     `identity` (its state folder) spreads the starts of the search, so that sandboxes made at the same moment do not
     meet; `taken` are bases that other sandboxes remember. Raises SandboxError when no block is free.
     """
-    if name == DEFAULT_NAME:
-        return DEFAULT_BASE
     used = set(taken)
     start = zlib.crc32(identity.encode()) % len(SEARCH)
-    for step in range(len(SEARCH)):
-        base = SEARCH[(start + step) % len(SEARCH)]
+    searched = (SEARCH[(start + step) % len(SEARCH)] for step in range(len(SEARCH)))
+    # The default one may be taken by the sandbox of another user, or of another XDG_STATE_HOME.
+    for base in (DEFAULT_BASE, *searched) if name == DEFAULT_NAME else searched:
         if base not in used and all(is_free(port) for port in range(base, base + BLOCK)):
             return base
     raise SandboxError(f"no {BLOCK} free loopback ports in a row between {SEARCH.start} and {SEARCH.stop}")

@@ -56,8 +56,20 @@ def test_two_sandboxes_never_get_the_same_block(tmp_path: Path) -> None:
         Layout(tmp_path, "late").ports(taken + 3)
 
 
-def test_the_default_sandbox_has_its_fixed_block(tmp_path: Path) -> None:
+def test_the_default_sandbox_has_its_fixed_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "is_free", lambda _port: True)
     assert Layout(tmp_path, "sandbox").ports() == ports.Ports.from_base(36440)
+
+
+def test_the_default_sandbox_moves_when_another_one_sits_on_its_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of another user, or of another XDG_STATE_HOME; it then stays where it moved to."""
+    with monkeypatch.context() as patch:
+        patch.setattr(ports, "is_free", lambda port: port != 36443)
+        moved = Layout(tmp_path, "sandbox").ports()
+    assert moved.etcd in ports.SEARCH
+    assert Layout(tmp_path, "sandbox").ports() == moved
 
 
 @pytest.mark.parametrize("base", [0, 80, 65530, -1])
