@@ -15,6 +15,7 @@ _WHOLE: Final = re.compile(r"[A-Za-z0-9+/_\-\s]++={0,2}\s*+")
 _PIECE: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}+={0,2}")
 _HEX: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){12,}+(?![0-9A-Za-z])")
 _PERCENT: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_ESCAPES: Final = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}){8,}+")
 _LIMIT: Final = 4 * 2**20
 
 
@@ -58,6 +59,11 @@ def decoded(text: str) -> Iterator[str]:
             piece = base64_text(match[0])
             if piece is not None:
                 yield piece
+    for match in _ESCAPES.finditer(text) if "\\" in text else ():
+        digits = re.sub(r"\\x|\\u00", "", match[0])
+        piece = printable(bytes.fromhex(digits))
+        if piece is not None:
+            yield piece
     for match in _HEX.finditer(text):
         try:
             piece = printable(bytes.fromhex(match[0]))

@@ -1,6 +1,7 @@
 """Names that promise a key: split into words, so that a tokenizer is no token."""
 
 import re
+import unicodedata
 from enum import Enum
 from functools import lru_cache
 from typing import Final
@@ -20,10 +21,25 @@ class Promise(Enum):
     """A password; a plain word is one too."""
 
 
+_CHINESE: Final = re.compile("(?:密码|口令|密钥|秘钥|私钥|令牌|访问凭证)$")
+# Cyrillic and Greek letters that pass for Latin ones.
+_LOOK_ALIKES: Final = str.maketrans("АВЕКМНОРСТХаеорсухѕіАΕΟΡΤΚ", "ABEKMHOPCTXaeopcyxsiAEOPTK")
 _WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 _PASSWORDS: Final = frozenset(
-    {"password", "passwd", "passphrase", "pwd", "pass", "passwort", "requirepass", "userpass"}
+    {
+        "password",
+        "passwd",
+        "passphrase",
+        "pwd",
+        "pswd",
+        "pass",
+        "passcode",
+        "passwort",
+        "kennwort",
+        "requirepass",
+        "masterauth",
+    }
 )
 _PASSWORD_ENDS: Final = ("password", "passwd", "passphrase")
 # Words written together: dbpass, rootpwd, appsecret, bottoken. "compass" and "bypass" are none of them.
@@ -33,7 +49,7 @@ _JOINED: Final = re.compile(
     r"(?:(pass|pwd|pw)|(secret|token))"
 )
 _WHOLE_NAMES: Final = {("rediscli", "auth"), ("mysql", "pwd")}
-_SECRETS: Final = frozenset({"secret", "token", "masterauth", "psk", "jwt"})
+_SECRETS: Final = frozenset({"secret", "token", "psk", "jwt"})
 _SECRET_ENDS: Final = ("apikey", "secretkey", "accesskey", "privatekey", "authkey", "authtoken", "accesstoken")
 _SECRET_ENDS_MORE: Final = (
     "refreshtoken",
@@ -104,6 +120,8 @@ def promise(name: str) -> Promise:
     if len(name) > 120 or name.count(" ") > 3 or '"' in name:
         # Running text before a colon is no name.
         return Promise.NOTHING
+    if not name.isascii():
+        return _elsewhere(name)
     parts = words(name)
     while parts and (parts[-1].isdigit() or parts[-1] in _ENDINGS):
         parts = parts[:-1]
@@ -131,6 +149,15 @@ def promise(name: str) -> Promise:
     if last == "data" and parts[-3:-1] == ("client", "key"):
         return Promise.SECRET
     return Promise.WEAK if last in _WEAK else Promise.NOTHING
+
+
+def _elsewhere(name: str) -> Promise:
+    """Names in Chinese, and Latin names with letters or blanks that only look like ours."""
+    if _CHINESE.search(name):
+        return Promise.PASSWORD if re.search("密码|口令", name) else Promise.SECRET
+    plain = unicodedata.normalize("NFKC", name).translate(_LOOK_ALIKES)
+    plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return promise(plain) if plain.isascii() else Promise.NOTHING
 
 
 def names_only(name: str) -> bool:

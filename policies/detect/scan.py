@@ -9,14 +9,14 @@ from policies.detect.argv import flag_pairs, script_credentials
 from policies.detect.decode import DEPTH, base64_text, decoded
 from policies.detect.names import Promise, names_only, promise
 from policies.detect.shapes import header_credentials, known_shapes, url_credentials
-from policies.detect.values import Kind, is_key, is_placeholder, is_reference, kind_of
+from policies.detect.values import Kind, is_key, is_placeholder, is_reference, kind_of, random_enough
 from policies.model.documents import DocumentError, yaml_documents
 
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; longer ones are read line by line."""
 
 _HINT: Final = re.compile(
-    r"(?i)pass|curl|mysql|mariadb|redis-cli|mongo|ldap|skopeo|:\d{2,5}:|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:"
+    r"(?i)pass|curl|mysql|mariadb|redis-cli|smbclient|rpcclient|mongo|ldap|skopeo|:\d{2,5}:|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:"
 )
 DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
 """Fields of running text; only the shape of a key tells there."""
@@ -39,6 +39,14 @@ _NETRC: Final = re.compile(
 )
 _SQL: Final = re.compile(
     r"(?i)\b(?:identified\s{1,4}by|with\s{1,4}(?:encrypted\s{1,4})?password|\bpassword)\s{1,4}'([^'\n]{1,200})'"
+)
+_WORDED: Final = re.compile(r"(?<![\w.\-$])([A-Za-z_][\w.\-]{2,60}+)[ \t]{1,4}(?=[\"']?([^\s\"'=:;|&]{3,200}))")
+_PIPED: Final = re.compile(
+    r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?[ \t]{0,4}\|"
+    r"[^\n|]{0,200}(?:--password-stdin|kinit|sudo -S)"
+)
+_SMB: Final = re.compile(
+    r"(?:smbclient|rpcclient|winexe)[^\n]{0,200}-U[ \t]{0,4}[\"']?[^\s%\"']{1,60}%([^\s\"']{3,200})"
 )
 _CHPASSWD: Final = re.compile(r"[\w.-]{1,40}:([^\s\"'|:]{3,200})[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?chpasswd")
 _OPENSSL: Final = re.compile(
@@ -159,9 +167,15 @@ def _lines(text: str) -> Iterator[str]:
             if literal(match[1]) and (pattern is not _SPACED or _directive(match)):
                 yield "a literal password"
                 break
-    for match in _CHPASSWD.finditer(text):
-        if literal(match[1]):
-            yield "a password set by chpasswd"
+    for pattern in (_CHPASSWD, _PIPED, _SMB):
+        if any(literal(match[1]) for match in pattern.finditer(text)):
+            yield "a password on a command line"
+    for match in _WORDED.finditer(text):
+        name, value = match[1], match[2]
+        # `set name value`: without a sign between them only a random value, or a directive, is sure.
+        sure = random_enough(value) or name.lower() in ("requirepass", "masterauth")
+        if sure and promise(name) is not Promise.NOTHING and kind_of(value) is Kind.OPAQUE:
+            yield f"a literal value for {name}"
     for match in _OPENSSL.finditer(text) if "openssl" in text else ():
         if literal(match[1] or match[2]):
             yield "a password for openssl"
@@ -211,7 +225,8 @@ def _mapping(name: str, tree: dict[Any, Any], depth: int) -> set[str]:
         if label is not None and text in ("value", "Value"):
             continue
         if text == "secretKey" and not NAMES_KEYS.isdisjoint(tree):
-            continue
+            text = ""
+        found.update(known_shapes(text))
         if text == "auth" and isinstance(member, str):
             plain = base64_text(member)
             if plain is not None and ":" in plain and literal(plain.partition(":")[2]):

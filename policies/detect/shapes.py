@@ -122,9 +122,10 @@ _PEM: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----((?:[\sA-Za-z0-9+/=:,-]|\\[nrt]){0,400})"
 )
 _URL: Final = re.compile(
-    r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{1,30})://([^\s/?#@\"'<>`:]{0,120}):([^\s/?#\"'<>`@]{1,400})@(?=[\w\[\$\{(.-])"
+    r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{1,30})://([^\s/?#\"'<>`:]{0,120}):([^\s/?#\"'<>`@]{1,400})@(?=[\w\[\$\{(.-])"
 )
 _URL_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9+.-])https?://([A-Za-z0-9_.~-]{16,200})@(?=[\w\[\$\{(])")
+_DSN: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s@/:\"']{1,200})@(?:tcp|tcp4|tcp6|unix)\(")
 _ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,10}:\w{1,60}/([^\s@/]{1,200})@")
 _IMAGE: Final = re.compile(r"([^/:@\s]{1,100}):([^/@\s]{1,200})@(?!sha\d{1,3}:)[\w.-]{1,200}[:/]")
 _HEADER: Final = re.compile(r"(?i)(?<![\w-])(bearer|basic|token|apikey)\s{1,4}([A-Za-z0-9+/=_.~-]{8,2000})")
@@ -155,7 +156,7 @@ def url_credentials(text: str) -> Iterator[str]:
         if not is_reference(match[3]) and not is_placeholder(match[3]):
             yield "a password in a URL"
             return
-    for match in _ORACLE.finditer(text):
+    for match in (*_ORACLE.finditer(text), *_DSN.finditer(text)):
         if not is_reference(match[1]) and not is_placeholder(match[1]):
             yield "a password in a URL"
             return

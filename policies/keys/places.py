@@ -9,7 +9,7 @@ from policies.detect.argv import command_credentials, flag_pairs
 from policies.detect.decode import base64_text
 from policies.detect.names import names_only
 from policies.detect.scan import NAMES_KEYS, is_private_jwk, literal, pair, scan
-from policies.detect.shapes import image_credentials
+from policies.detect.shapes import image_credentials, known_shapes
 from policies.detect.values import is_key
 from policies.engine.rule import Finding, ResourceCheck, Unjudged, Verdict
 from policies.model.objects import Obj
@@ -45,8 +45,6 @@ _PROBES: Final = frozenset({"livenessProbe", "readinessProbe", "startupProbe", "
 _COMMANDS: Final = frozenset({"command", "args", "script", "source", "entrypoint"})
 _VOLUMES: Final = frozenset({"volumes", "volumeAttributes", "mountOptions", "flexVolume", "csi"})
 _VOLUME_KINDS: Final = frozenset({"PersistentVolume", "StorageClass", "VolumeAttributesClass", "VolumeSnapshotClass"})
-# Sealed and encrypted by design; their random texts say nothing.
-_SEALED: Final = frozenset({"encryptedData", "sops"})
 
 
 def keys_in(resource: Resource) -> list[KeyFound]:
@@ -107,6 +105,8 @@ class _Walk:
         elif isinstance(data, dict):
             for name, value in data.items():
                 where = join(path, name)
+                if len(name) >= 16:
+                    yield from self.hits(Place.CONFIG_MAP, path, set(known_shapes(name)))
                 if value is UNKNOWN:
                     yield KeyFound(Place.CONFIG_MAP, self.obj, where, None)
                 elif isinstance(value, str):
@@ -144,9 +144,12 @@ class _Walk:
         if is_private_jwk(value):
             yield from self.hits(place, path, {"a private JSON web key"})
         for key, member in value.items():
+            if len(key) >= 16:
+                yield from self.hits(place, path, set(known_shapes(key)))
             if key == "secretKey" and not NAMES_KEYS.isdisjoint(value):
+                yield from self.fields(member, join(path, key), "", place)
                 continue
-            if key in _SEALED or (label is not None and key == "value" and isinstance(named, str)):
+            if self.sealed(key) or (label is not None and key == "value" and isinstance(named, str)):
                 continue
             where = join(path, key)
             if name == "metadata" and key in ("annotations", "labels"):
@@ -158,11 +161,21 @@ class _Walk:
                 known = "" if names_only(name) and isinstance(member, str) else key
                 yield from self.fields(member, where, name if inherits else known, _place(place, key, member))
 
+    def sealed(self, key: str) -> bool:
+        """Whether a field is encrypted by design, so that its random texts say nothing."""
+        if self.obj is None:
+            return False
+        if key == "encryptedData":
+            return self.obj.is_a("SealedSecret", "bitnami.com")
+        return key == "sops" and "mac" in (self.obj.body.get("sops") or {})
+
     def metadata(self, entries: Plain, path: str) -> Iterator[KeyFound]:
         """Keys in annotations or labels."""
         if entries is UNKNOWN:
             yield KeyFound(Place.METADATA, self.obj, path, None)
         for key, value in entries.items() if isinstance(entries, dict) else ():
+            if len(key) >= 16:
+                yield from self.hits(Place.METADATA, path, set(known_shapes(key)))
             if isinstance(value, str):
                 # A domain before the slash is the owner of the key, not part of its name.
                 owner, _, own = key.rpartition("/")

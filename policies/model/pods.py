@@ -9,7 +9,8 @@ from policies.model.values import UNKNOWN, Plain, child, items
 
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers", "sidecars", "steps")
 _POD_LISTS: Final = frozenset({"initContainers", "containers", "ephemeralContainers"})
-_SINGULAR: Final = ("container", "script")
+_SINGULAR: Final = ("container", "script", "model")
+_SERVERS: Final = frozenset({"predictor", "transformer", "explainer"})
 # Engines whose templates are whole pods; elsewhere a lone `container` amends one that a controller makes.
 _WORKFLOWS: Final = ("argoproj.io", "tekton.dev")
 
@@ -144,6 +145,13 @@ def _singular(value: dict[str, Plain]) -> str:
     return ""
 
 
+def _model_server(obj: Obj, path: str, value: dict[str, Plain]) -> str:
+    """KServe writes a pod around `model`, without a list of containers."""
+    if not obj.group.endswith("serving.kserve.io") or path.rpartition(".")[2] not in _SERVERS:
+        return ""
+    return "model" if isinstance(value.get("model"), dict) else "containers"
+
+
 def _walk(
     found: list[Pod],
     obj: Obj,
@@ -160,7 +168,7 @@ def _walk(
         return
     if parents and id(value) in nested:
         return
-    singular = _singular(value)
+    singular = _singular(value) or _model_server(obj, path, value)
     if value is known or _looks_like_pod(value) or singular:
         found.append(_pod(obj, value, path, parents, singular))
     inner = [*parents, value]

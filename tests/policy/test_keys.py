@@ -6,7 +6,19 @@ import pytest
 
 from tests.policy.harness import UNKNOWN, clean, fires, judge
 from tests.policy.manifests import POD_HOLDERS, container, deployment, listed, pod, pod_spec
-from tests.policy.samples import CLEAN_DOCUMENTS, CLEAN_NAMED, DOCUMENTS, NAMED, SHAPED, URLS, WORD, b64, some
+from tests.policy.samples import (
+    CERTIFICATE,
+    CLEAN_DOCUMENTS,
+    CLEAN_NAMED,
+    DOCUMENTS,
+    NAMED,
+    PEM,
+    SHAPED,
+    URLS,
+    WORD,
+    b64,
+    some,
+)
 
 PAIRS = [*NAMED, *(("NOTE", value) for value in [*SHAPED, *URLS])]
 
@@ -334,3 +346,36 @@ def test_a_key_in_chart_values_or_a_custom_resource_is_found(values: dict[str, A
 )
 def test_clean_chart_values_pass(values: dict[str, Any]) -> None:
     assert clean("KEY-09", release(**values), token=HELM)
+
+
+def test_a_key_in_the_name_of_an_entry_is_found() -> None:
+    token = "gh" + "p_" + some(36)
+    assert fires("KEY-02", config_map(token, "x"))
+    assert fires("KEY-04", pod(labels={token: "x"}))
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": {token: 1}}
+    assert fires("KEY-09", thing)
+
+
+def test_only_sealed_secrets_may_carry_sealed_data() -> None:
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    assert fires("KEY-09", {**thing, "spec": {"encryptedData": {"password": WORD}}})
+    assert fires("KEY-09", {**thing, "sops": {"password": WORD}})
+
+
+def test_a_public_certificate_is_no_secret() -> None:
+    assert clean("KEY-05", secret("data", **{"ca.crt": b64(CERTIFICATE)}))
+    assert fires("KEY-05", secret("data", **{"ca.crt": b64(CERTIFICATE), "tls.key": b64(PEM)}))
+
+
+def test_a_model_server_of_kserve_is_a_pod() -> None:
+    manifest = {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {"name": "m", "namespace": "team-a"},
+        "spec": {
+            "predictor": {"tolerations": [{"operator": "Exists"}], "model": {"securityContext": {"privileged": True}}}
+        },
+    }
+    assert fires("PSS-01", manifest)
+    assert fires("GPU-01", manifest)
+    assert clean("PSS-05", manifest)
