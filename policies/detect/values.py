@@ -87,6 +87,13 @@ _PATH: Final = re.compile(r"(?:~|\.{1,2})?/(?:[\w@.~+-]{1,80}+/?+){1,20}+")
 _PLAIN_URL: Final = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S{1,2000}", re.IGNORECASE)
 _LETTERS: Final = re.compile(r"[A-Za-z]+")
 _NAMEY: Final = re.compile(r"[A-Za-z]+(?:[-_.:/ ](?:[A-Za-z]+|v?\d{1,3}|[a-z]+\d{1,2}))+")
+# Letters alone are rarely a key; these are the passwords that programs come with, and that people take first.
+_FAVOURITES: Final = re.compile(
+    r"(?:postgres|root|admin|administrator|minioadmin|guest|mysql|mongo|mongodb|redis|rabbit|rabbitmq|grafana|elastic"
+    r"|kibana|keycloak|letmein|welcome|toor|rootroot|adminadmin|rootpassword|rootpass|adminpassword|adminpass|userpassword"
+    r"|dbpassword|dbpass|monkey|dragon|iloveyou|trustno|hunter|swordfish|(?:my|super|top|very)\w*(?:secret|pass)\w*)",
+    re.IGNORECASE,
+)
 _KEYBOARD: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop")
 
 
@@ -212,13 +219,12 @@ def is_key(name: str, value: str) -> bool:
         return kind is Kind.OPAQUE and random_enough(stripped)
     if kind is Kind.PROSE:
         return words(name)[-1:] == ("passphrase",)
-    if promised is Promise.PASSWORD:
-        return kind is not Kind.NAMES or not _names_a_key(stripped)
-    if kind is Kind.OPAQUE:
-        return len(stripped) >= 6
-    # Plain words below a bare "token" or "secret" are mostly the name of a Secret.
-    compound = len(words(name)) > 1 and len(stripped) >= 8
-    return kind is Kind.WORD and compound and promise(stripped) is Promise.NOTHING
+    if kind is Kind.WORD:
+        return _FAVOURITES.fullmatch(stripped) is not None and (promised is Promise.PASSWORD or len(words(name)) > 1)
+    if kind is Kind.NAMES:
+        passphrase = promised is Promise.PASSWORD and len(re.split(r"[-_.:/ ]", stripped)) >= 4
+        return passphrase and not _names_a_key(stripped)
+    return promised is Promise.PASSWORD or len(stripped) >= 6
 
 
 def _names_a_key(text: str) -> bool:
