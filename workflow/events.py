@@ -50,7 +50,7 @@ QUIET = {"same", "refresh", "read"}
 
 
 def read_outcome(path: Path) -> Outcome:
-    """Read an event log that the engine wrote. Half a line at the end (a killed engine) is passed over."""
+    """Read an event log that the engine wrote. What a killed engine left of its last line is passed over."""
     outcome = Outcome()
     for event in _events(path):
         _add(outcome, event)
@@ -60,7 +60,7 @@ def read_outcome(path: Path) -> Outcome:
 def _events(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 yield json.loads(line)

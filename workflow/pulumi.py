@@ -22,6 +22,18 @@ from workflow.events import Outcome, read_outcome
 POLICY_PACK = "policies"
 INTERRUPTED = 130
 
+NO_BACKEND = """\
+Pulumi does not know where the state of stack {stack} is kept. Choose a place once, on this machine:
+  {pulumi} login 's3://BUCKET?region=ap-east-1'    a bucket, for a team
+  {pulumi} login file://~                          ~/.pulumi, to try it out
+  {pulumi} login                                   Pulumi Cloud
+or set PULUMI_BACKEND_URL to such an address. Then make the stack: {pulumi} stack init {stack}"""
+NO_STACK = """\
+{backend} holds no stack {stack}. Make it, with the key that encrypts its secrets:
+  {pulumi} stack init {stack} --secrets-provider "awskms://alias/KEY?region=ap-east-1"    or, with a passphrase:
+  {pulumi} stack init {stack}
+If it should be there already, log in to the backend that holds it: {pulumi} login"""
+
 
 @dataclass
 class StackCommand:
@@ -43,8 +55,12 @@ class StackCommand:
     """File that gets what Pulumi prints, instead of the terminal."""
 
     def prepare(self) -> None:
-        """Make the stack exist in its backend, and clear a lock that a killed run left behind."""
+        """Make the stack exist in its backend, and clear a lock that a killed run left behind.
+
+        A backend of the user's own is theirs to choose, and so are its stacks: WorkflowError when one is missing.
+        """
         if self.state_dir is None:
+            self._find_stack()
             return
         self._stage_dir.mkdir(parents=True, exist_ok=True)
         shutil.copy(self.project / "Pulumi.yaml", self._stage_dir / "Pulumi.yaml")
@@ -89,6 +105,32 @@ class StackCommand:
     def export(self) -> str:
         """The stack's state as JSON text, secrets encrypted."""
         return self._capture(["stack", "export", "--stack", self.stack])
+
+    def _find_stack(self) -> None:
+        done = self._run(["stack", "--stack", self.stack, "--show-name"])
+        if not done.returncode:
+            return
+        reason = done.stderr.strip()
+        # On a terminal Pulumi would ask for a login, or offer to make the stack, in the midst of the command.
+        if any(words in reason for words in ("PULUMI_ACCESS_TOKEN must be set", "requires logging in")):
+            raise WorkflowError(NO_BACKEND.format(stack=self.stack, pulumi=self._pulumi))
+        if "no stack named" in reason:
+            raise WorkflowError(NO_STACK.format(stack=self.stack, pulumi=self._pulumi, backend=self._backend()))
+        raise WorkflowError(f"pulumi cannot open stack {self.stack}: {reason.removeprefix('error: ')}")
+
+    def _backend(self) -> str:
+        done = self._run(["whoami", "--verbose"])
+        urls = [line.split(":", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("Backend URL:")]
+        return urls[0] if urls else "the backend that you are logged in to"
+
+    @property
+    def _pulumi(self) -> str:
+        """How the user calls this engine from the project's folder."""
+        if not self.engine.built:
+            return "pulumi"
+        executable = self.engine.pulumi
+        inside = executable.is_relative_to(self.project)
+        return str(executable.relative_to(self.project) if inside else executable)
 
     @property
     def _stage_dir(self) -> Path:
@@ -146,17 +188,21 @@ class StackCommand:
             yield output
 
     def _capture(self, command: Sequence[str], cwd: Path | None = None) -> str:
-        result = subprocess.run(
+        result = self._run(command, cwd)
+        if result.returncode:
+            raise WorkflowError(f"pulumi {command[0]} {command[1]} failed: {result.stderr.strip()}")
+        return result.stdout
+
+    def _run(self, command: Sequence[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [str(self.engine.pulumi), *command, "--non-interactive"],
             cwd=cwd or self.project,
             env=self._environment(),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
-        if result.returncode:
-            raise WorkflowError(f"pulumi {command[0]} {command[1]} failed: {result.stderr.strip()}")
-        return result.stdout
 
     def _environment(self) -> dict[str, str]:
         foreign = () if self.state_dir is None else FOREIGN_VARIABLES
@@ -178,11 +224,19 @@ class StackCommand:
                 pid = int(json.loads(lock.read_text(encoding="utf-8"))["pid"])
             except (ValueError, KeyError, OSError):
                 pid = 0
-            if pid and Path(f"/proc/{pid}").exists():
+            if _is_pulumi(pid):
                 raise WorkflowError(
                     f"another pulumi (process {pid}) works on stack {self.stack}. Wait for its end, or end it."
                 )
             lock.unlink(missing_ok=True)
+
+
+def _is_pulumi(pid: int) -> bool:
+    """Whether the process lives and is a pulumi; after a restart of the machine its number may be another program's."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == "pulumi"
+    except OSError:
+        return False
 
 
 @contextmanager

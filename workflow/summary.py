@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -13,9 +15,11 @@ from workflow.events import Outcome
 
 GOOD, BAD, FAINT = "green", "red", "bright_black"
 BAR_CELLS = 16
+Hint = tuple[str, str]
+"""A command and what it is for."""
 
 
-def render(platform: Platform, view: ClusterView, outcome: Outcome | None, hints: list[str]) -> Panel:
+def render(platform: Platform, view: ClusterView, outcome: Outcome | None, hints: Sequence[Hint]) -> Panel:
     """The summary as one panel. `outcome` is what the last `up` did, None for a plain status."""
     parts: list[RenderableType] = [_pools(view), Text(), _models(view), Text(), _tiers(view), Text(), _secrets(view)]
     if outcome is not None:
@@ -88,26 +92,30 @@ def _secrets(view: ClusterView) -> Table:
     return table
 
 
-def _outcome(outcome: Outcome) -> Text:
+def _outcome(outcome: Outcome) -> Table:
     changes = ", ".join(
         f"{count} {operation}d" if operation.endswith("e") else f"{count} {operation}"
         for operation, count in sorted(outcome.changes.items())
         if operation not in ("same", "refresh")
     )
     mandatory = [violation for violation in outcome.violations if violation.level == "mandatory"]
-    text = Text("up: ", style=FAINT) + Text(changes or "no changes", style="bold")
-    text += Text(f" in {outcome.seconds} s", style=FAINT)
-    text += Text("    policies: ", style=FAINT)
     passed = len(outcome.policies) - len({violation.policy for violation in mandatory})
-    text += Text(f"{passed} of {len(outcome.policies)} passed", style=BAD if mandatory else GOOD)
     advisory = len(outcome.violations) - len(mandatory)
-    return text + Text(f", {advisory} advice" if advisory else "", style="yellow")
+    table = _table("what was done", "")
+    done = Text(changes or "no changes", style="bold")
+    table.add_row("changes", done + Text(f" in {outcome.seconds} s", style=FAINT))
+    verdict = Text(f"{passed} of {len(outcome.policies)} passed", style=BAD if mandatory else GOOD)
+    table.add_row("policies", verdict + Text(f", {advisory} advice" if advisory else "", style="yellow"))
+    return table
 
 
-def _hints(hints: list[str]) -> Text:
-    return Text("look further: ", style=FAINT) + Text("\n              ".join(hints))
+def _hints(hints: Sequence[Hint]) -> Table:
+    table = _table("look further", "")
+    for command, what in hints:
+        table.add_row(command, Text(what, style=FAINT))
+    return table
 
 
-def show(platform: Platform, view: ClusterView, outcome: Outcome | None, hints: list[str]) -> None:
+def show(platform: Platform, view: ClusterView, outcome: Outcome | None, hints: Sequence[Hint]) -> None:
     """Print the summary to the terminal."""
     Console().print(render(platform, view, outcome, hints))

@@ -21,15 +21,16 @@ from sandbox.engine import Engine, build_engine, find_engine
 from workflow.cluster import contexts, default_kubeconfig
 from workflow.errors import WorkflowError
 from workflow.pulumi import StackCommand
+from workflow.summary import Hint
 
 SANDBOX_STACK = "sandbox"
 STAND_IN_PREFIX = "preview-"
 COMPUTE_CAPABILITY = {"rtx-4090": ("ada-lovelace", (8, 9)), "a100-sxm4-80gb": ("ampere", (8, 0))}
 
 SANDBOX_HINTS = [
-    "make status                                what runs, again",
-    'eval "$(.venv/bin/python -m sandbox env)"  then kubectl and pulumi work here',
-    "make down                                  end every process of the sandbox",
+    ("make status", "what runs, again"),
+    ('eval "$(.venv/bin/python -m sandbox env)"', "kubectl and pulumi on it"),
+    ("make down", "end its processes"),
 ]
 
 console = Console(stderr=True)
@@ -51,7 +52,17 @@ class Target:
     platform: Platform
     pulumi: StackCommand
     kubeconfig: str | None
-    hints: list[str] = field(default_factory=list)
+    hints: list[Hint] = field(default_factory=list)
+
+
+def hints_for(platform: Platform) -> list[Hint]:
+    """Commands that show more of a deployed stack."""
+    if platform.name == SANDBOX_STACK:
+        return SANDBOX_HINTS
+    return [
+        (f"make status STACK={platform.name}", "what runs, again"),
+        (f"kubectl --context {platform.stack.cluster.context} get pods -A", "every pod"),
+    ]
 
 
 def engine() -> Engine:
@@ -104,7 +115,7 @@ def target(project: Path, platform: Platform, *, preview_only: bool = False) -> 
     context = platform.stack.cluster.context
     if context in known:
         command = StackCommand(project, platform.name, found, credentials_of_the_user(os.environ, found))
-        yield Target(Kind.OWN, platform, command, kubeconfig, [f"kubectl --context {context} get pods -A"])
+        yield Target(Kind.OWN, platform, command, kubeconfig, hints_for(platform))
         return
     if not preview_only:
         raise WorkflowError(
@@ -136,7 +147,7 @@ def _local(kind: Kind, project: Path, platform: Platform, found: Engine, sandbox
     kubeconfig = str(sandbox.kubeconfig(context))
     env = {**sandbox.env(), "KUBECONFIG": kubeconfig}
     command = StackCommand(project, platform.name, found, env, state_dir=sandbox.folder / "stack")
-    return Target(kind, platform, command, kubeconfig, SANDBOX_HINTS)
+    return Target(kind, platform, command, kubeconfig, hints_for(platform))
 
 
 def stack_nodes(platform: Platform) -> list[NodeSpec]:
