@@ -36,15 +36,13 @@ def run(paths: list[str], config: str | None = None, *, as_json: bool = False) -
         return BAD_INPUT
     for file in files:
         try:
-            program = load(file)
+            for line in checker.judge(load(file)):
+                print(_text(line, as_json=as_json))
+                if line.level == "mandatory":
+                    code = max(code, FOUND)
         except InputError as error:
             print(f"error: {error}", file=sys.stderr)
             code = BAD_INPUT
-            continue
-        for line in checker.judge(program):
-            print(_text(line, as_json=as_json))
-            if line.level == "mandatory":
-                code = max(code, FOUND)
     return code
 
 

@@ -14,6 +14,7 @@ from policies.model.documents import DocumentError, yaml_documents
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 _SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+_ASSETS: Final = frozenset({"c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"})
 _SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105  (the engine's marker of secrets, not one itself)
 
 
@@ -125,7 +126,9 @@ def _manifest(number: int, body: dict[Any, Any]) -> Item:
 def _texts(value: Any) -> Any:
     """Copy with textual keys, as JSON has them."""
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else json.dumps(key, default=str): _texts(v) for key, v in value.items()}
+        # The engine's mark of special values means nothing in a manifest.
+        kept = ((key, member) for key, member in value.items() if key != _SIGNATURE)
+        return {key if isinstance(key, str) else json.dumps(key, default=str): _texts(v) for key, v in kept}
     if isinstance(value, list):
         return [_texts(member) for member in value]
     return value
@@ -154,6 +157,10 @@ def _opened(value: Any) -> Any:
         if value.get(_SIGNATURE) == _SECRET:
             if isinstance(value.get("plaintext"), str):
                 return _opened(json.loads(value["plaintext"]))
+            return _opened(value["value"]) if "value" in value else UNKNOWN_STRING_VALUE
+        signature = value.get(_SIGNATURE)
+        if signature is not None and signature not in _ASSETS:
+            # References to resources, and outputs with their dependencies; an output without a value is unknown.
             return _opened(value["value"]) if "value" in value else UNKNOWN_STRING_VALUE
         return {str(key): _opened(member) for key, member in value.items()}
     if isinstance(value, list):

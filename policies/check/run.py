@@ -183,7 +183,10 @@ def _options(item: Item) -> PolicyResourceOptions:
 
 
 def _proxied(props: Mapping[str, Any]) -> Any:
-    return unknown_checking_proxy(deserialize_properties(_floats(props)))
+    try:
+        return unknown_checking_proxy(deserialize_properties(_floats(props)))
+    except AssertionError:
+        raise InputError("a resource holds an asset that says neither path, text nor uri") from None
 
 
 def _floats(value: Any) -> Any:

@@ -131,6 +131,9 @@ class _Walk:
             if place is Place.IMAGE and image_credentials(value):
                 found.add("a password in an image reference")
             yield from self.hits(place, path, found)
+        elif value is UNKNOWN and name == "valueYamlFiles":
+            # A file of chart values that cannot be read from here.
+            yield KeyFound(place, self.obj, path, None)
         elif value is UNKNOWN and place in (Place.ENV, Place.COMMAND, Place.PROBE):
             yield KeyFound(place, self.obj, path, None)
 

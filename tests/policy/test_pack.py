@@ -11,7 +11,7 @@ from policies.docs import FOLDER, pages
 from policies.engine.rule import Rule
 from policies.pack import MODULES, policies, rules
 from policies.settings import DEFAULTS, camel
-from tests.policy.harness import UNKNOWN, judge
+from tests.policy.harness import UNKNOWN, clean, fires, judge
 from tests.policy.manifests import POD_HOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -158,3 +158,17 @@ def test_a_lone_container_of_a_controllers_settings_amends_and_one_of_a_workflow
     }
     assert judge("PSS-05", workflow).messages
     assert not judge("PSS-07", workflow).messages
+
+
+def test_a_model_server_of_kserve_is_a_pod() -> None:
+    manifest = {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {"name": "m", "namespace": "team-a"},
+        "spec": {
+            "predictor": {"tolerations": [{"operator": "Exists"}], "model": {"securityContext": {"privileged": True}}}
+        },
+    }
+    assert fires("PSS-01", manifest)
+    assert fires("GPU-01", manifest)
+    assert clean("PSS-05", manifest)

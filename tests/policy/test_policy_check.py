@@ -193,3 +193,40 @@ def test_secrets_of_an_export_are_opened_or_left_open(tmp_path: Path, capsys: py
     file.write_text(json.dumps(exported(opened)), encoding="utf-8")
     assert run([str(file)], as_json=True) == 1
     assert WORD not in capsys.readouterr().out
+
+
+def test_special_values_of_an_export_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mark = "4dabf18193072939515e22adb298388d"
+    text = {mark: "c44067f5952c0a294b673a41bacd8c17", "hash": "a", "text": f"auth:\n  password: {WORD}\n"}
+    lost = {mark: "c44067f5952c0a294b673a41bacd8c17", "hash": "a", "path": "./nowhere/values.yaml"}
+    values = state({"chart": "a", "version": "1", "valueYamlFiles": [text, lost]}, "kubernetes:helm.sh/v3:Release")
+    reference = state({"other": {mark: "5cf8f73096256a8f31e491e813e4eb8e", "urn": "urn:x"}}, "pkg:index:Component")
+    output = state({"data": {"password": {mark: "d0e6a833031e9bbcd3f4e8bde6ca49a4", "value": WORD}}})
+    file = tmp_path / "stack.json"
+    file.write_text(json.dumps(exported(values, reference, output)), encoding="utf-8")
+    assert run([str(file)], as_json=True) == 1
+    found = [(line["document"], line["control"], line["level"]) for line in lines(capsys)]
+    assert (1, "KEY-09", "mandatory") in found
+    assert (1, "KEY-09", "advisory") in found
+    assert (3, "KEY-02", "mandatory") in found
+
+
+def test_tabs_marks_and_byte_order_marks_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    marked = {**BAD, "4dabf18193072939515e22adb298388d": "x"}
+    (tmp_path / "a.json").write_text("\ufeff" + json.dumps(marked, indent="\t"), encoding="utf-8")
+    assert run([str(tmp_path / "a.json")], as_json=True) == 1
+    assert [line["control"] for line in lines(capsys)] == ["RBAC-05"]
+
+
+def test_anchors_and_merges_are_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: team-a}
+rules:
+- &base {apiGroups: [""], resources: [configmaps], verbs: [get]}
+- {<<: *base, resources: [secrets]}
+"""
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    assert run([str(tmp_path / "a.yaml")], as_json=True) == 1
+    assert [line["path"] for line in lines(capsys)] == ["rules[1]"]
