@@ -5,7 +5,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.audit.trail import ALL_VERBS, AuditPolicy, Request, audit_policies, unrecorded
+from policies.audit.trail import ALL_VERBS, READ, AuditPolicy, AuditRule, Request, audit_policies, unrecorded
 from policies.engine.rule import Rule, Verdict
 from policies.model.resource import Resource
 from policies.settings import Settings
@@ -15,6 +15,7 @@ _SENSITIVE: Final = (
     Request("", "configmaps", ALL_VERBS),
     Request("authentication.k8s.io", "tokenreviews", frozenset({"create"}), cluster_scoped=True),
 )
+_BODILESS: Final = READ | {"delete", "deletecollection"}
 # The answer to a token request is a live token; the request itself holds none.
 _TOKEN: Final = Request("", "serviceaccounts/token", frozenset({"create"}))
 
@@ -32,8 +33,14 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
 
 def _bodies(policy: AuditPolicy, request: Request, levels: tuple[str, ...]) -> Iterator[Verdict]:
     for rule in policy.deciding(request):
-        if rule.level in levels:
+        if rule.level in levels and not _bodiless(rule):
             yield policy.finding(f"{rule.path}.level", f"{rule.level} writes the bodies of {request} into the log")
+
+
+def _bodiless(rule: AuditRule) -> bool:
+    """Whether a component's requests at Request carry no object: reads and deletions send none."""
+    verbs = {str(verb) for verb in rule.listed("verbs")}
+    return rule.level == "Request" and rule.by_principal and bool(verbs) and verbs <= _BODILESS
 
 
 RULE: Final = Rule(

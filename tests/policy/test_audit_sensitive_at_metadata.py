@@ -16,6 +16,13 @@ NOISE = {
 }
 
 
+NAMESPACES = {
+    "level": "Request",
+    "users": ["system:serviceaccount:kube-system:namespace-controller"],
+    "verbs": ["deletecollection"],
+}
+
+
 @pytest.mark.parametrize(
     "rules",
     [
@@ -67,6 +74,7 @@ def test_a_leaking_or_blind_policy_is_refused(hold: Any, rules: list[dict[str, A
     "rules",
     [
         pytest.param([CATCH_ALL], id="one rule for everything"),
+        pytest.param([NAMESPACES, SENSITIVE, CATCH_ALL], id="a component's deletions carry no object"),
         pytest.param([NOISE, SENSITIVE, WRITES, CATCH_ALL], id="the upstream order"),
         pytest.param(
             [{"level": "None", "nonResourceURLs": ["/healthz*"]}, SENSITIVE, {"level": "RequestResponse"}], id="urls"
