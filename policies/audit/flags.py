@@ -22,6 +22,9 @@ _KOPS: Final = {
     "auditLogMaxSize": "audit-log-maxsize",
     "auditWebhookConfigFile": "audit-webhook-config-file",
 }
+_HOLDERS: Final = frozenset(
+    {"clusterConfiguration", "kubeAPIServer", "kubeAPIServerArg", "apiServer", "api", "kube-apiserver-arg"}
+)
 _UNIT: Final = re.compile(r"(?m)^\s{0,20}ExecStart=((?:[^\\\n]|\\\n|\\)*)")
 
 
@@ -57,8 +60,9 @@ def _flags(resource: Resource) -> Iterator[ServerFlags]:
     for pod in resource.pods:
         for container in pod.containers():
             yield from _of_container(pod.obj, container)
-    for obj in resource.objects:
-        yield from _in_body(obj, obj.body, obj.path, obj.kind)
+    if _may_configure(resource):
+        for obj in resource.objects:
+            yield from _in_body(obj, obj.body, obj.path, obj.kind)
     if not resource.objects:
         # Some installers write their configuration without apiVersion and kind.
         yield from _in_body(Obj("", "", resource.name or "document", resource.body), resource.body, "")
@@ -68,6 +72,15 @@ def _flags(resource: Resource) -> Iterator[ServerFlags]:
             for container in pod.containers():
                 yield from _of_container(document.obj, container)
         yield from _in_body(document.obj, document.body, document.path, holder.kind)
+
+
+def _may_configure(resource: Resource) -> bool:
+    """Whether a walk can find anything, so that other resources cost nothing."""
+    if not _HOLDERS.isdisjoint(resource.outline.keys):
+        return True
+    if any(obj.kind in ("ClusterConfiguration", "KubeadmControlPlane") for obj in resource.objects):
+        return True
+    return any("ExecStart=" in text for text in resource.outline.texts)
 
 
 def _of_container(obj: Obj, container: Container) -> Iterator[ServerFlags]:

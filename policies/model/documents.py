@@ -88,12 +88,18 @@ def documents(resource: Resource) -> list[Document]:
     found: list[Document] | None = resource.cache.get("documents")
     if found is None:
         found = resource.cache["documents"] = []
+        if not any(_may_hold(text) for text in resource.outline.texts):
+            return found
         nested = frozenset(id(obj.body) for obj in resource.objects)
         for obj in resource.objects:
             for path, _, leaf in leaves(obj.body, obj.path, nested):
                 if isinstance(leaf, str) and len(leaf) >= 32:
                     found.extend(Document(obj, path, body) for body in _in_text(leaf, _DEPTH))
     return found
+
+
+def _may_hold(text: str) -> bool:
+    return any(word in text for word in _WORDS) or _BASE64.fullmatch(text) is not None
 
 
 def _in_text(text: str, depth: int) -> Iterator[dict[str, Plain]]:

@@ -66,9 +66,15 @@ class Pod:
     partial: bool = False
     parents: tuple[dict[str, Plain], ...] = ()
     singular: str = ""
+    known: list[Container] = field(default_factory=list, compare=False, repr=False)
 
-    def containers(self) -> Iterator[Container]:
+    def containers(self) -> list[Container]:
         """Containers of all lists; members that are unknown are left to `unknown_containers`."""
+        if not self.known:
+            self.known.extend(self._containers())
+        return self.known
+
+    def _containers(self) -> Iterator[Container]:
         amends = self.obj.group not in _BUILTIN_GROUPS
         for listed in CONTAINER_LISTS:
             for path, body in items(self.spec.get(listed), f"{self.path}.{listed}"):
@@ -195,4 +201,4 @@ def _pod(obj: Obj, spec: dict[str, Plain], path: str, parents: list[dict[str, Pl
     )
     # Operators merge containers without an image into the pods they make: what is missing here is set there.
     merged = obj.group not in _BUILTIN_GROUPS and all(container.partial for container in pod.containers())
-    return replace(pod, partial=True) if merged else pod
+    return replace(pod, partial=True, known=[]) if merged else pod

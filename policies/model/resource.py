@@ -18,6 +18,32 @@ class Options:
     ignore_changes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What occurs anywhere in a resource, for rules to see at once that they have nothing to do."""
+
+    keys: frozenset[str]
+    texts: tuple[str, ...]
+    """Texts of 32 characters or more."""
+
+
+def outline_of(body: Plain) -> Outline:
+    """Keys and long texts of a body."""
+    keys: set[str] = set()
+    texts: list[str] = []
+    stack: list[Plain] = [body]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            keys.update(value)
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+        elif isinstance(value, str) and len(value) >= 32:
+            texts.append(value)
+    return Outline(frozenset(keys), tuple(texts))
+
+
 @dataclass(frozen=True)
 class Resource:
     """A resource's type, names and plain properties, with what was found inside it."""
@@ -38,6 +64,11 @@ class Resource:
         """Every PodSpec in this resource."""
         nested = frozenset(id(obj.body) for obj in self.objects)
         return tuple(pod for obj in self.objects for pod in pods_of(obj, nested))
+
+    @cached_property
+    def outline(self) -> Outline:
+        """Keys and long texts of the resource."""
+        return outline_of(self.body)
 
     def of(self, *kinds: str) -> Iterator[Obj]:
         """Objects of the named kinds."""

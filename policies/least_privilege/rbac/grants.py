@@ -51,9 +51,11 @@ def grants(resource: Resource) -> list[Grant]:
 
 def unknown_rules(resource: Resource) -> Iterator[Unjudged]:
     """Rule lists and rules of roles that are not known yet."""
-    for obj, path, rule in _rules(resource):
-        if rule is UNKNOWN:
-            yield Unjudged(f"{obj}: {path}")
+    found: list[str] | None = resource.cache.get("unknown_rules")
+    if found is None:
+        found = [f"{obj}: {path}" for obj, path, rule in _rules(resource) if rule is UNKNOWN]
+        resource.cache["unknown_rules"] = found
+    return map(Unjudged, found)
 
 
 def _grants(resource: Resource) -> Iterator[Grant]:
@@ -75,7 +77,7 @@ def _rules(resource: Resource) -> Iterator[tuple[Obj, str, Plain]]:
         if obj.kind in ROLE_KINDS and obj.group in RBAC_GROUPS:
             for path, rule in items(obj.body.get("rules"), join(obj.path, "rules")):
                 yield obj, path, rule
-        elif obj.group not in _BUILTIN and not obj.group.endswith(_NO_ROLES):
+        elif "verbs" in resource.outline.keys and obj.group not in _BUILTIN and not obj.group.endswith(_NO_ROLES):
             yield from ((obj, path, rule) for path, rule in _embedded(obj.body, obj.path))
 
 
@@ -206,7 +208,7 @@ def _bindings(resource: Resource) -> Iterator[Binding]:
     for obj in resource.objects:
         if obj.kind in ("RoleBinding", "ClusterRoleBinding") and obj.group in RBAC_GROUPS:
             yield _binding(obj, obj.body, obj.path)
-        elif obj.group not in _BUILTIN:
+        elif "roleRef" in resource.outline.keys and obj.group not in _BUILTIN:
             for path, body in _embedded_bindings(obj.body, obj.path):
                 yield _binding(obj, body, path)
 
