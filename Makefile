@@ -10,6 +10,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lantau
 UV_VERSION := 0.13.9
 UV ?= $(shell command -v uv 2>/dev/null || echo $(CACHE)/uv-$(UV_VERSION)/bin/uv)
 PY := .venv/bin/python
+PACKAGES := lantau components provider policies sandbox workflow bench
 READY := .venv/.locked
 export UV_PYTHON_DOWNLOADS ?= never
 export VIRTUAL_ENV :=
@@ -56,10 +57,11 @@ clean: ## remove the Python environment and caches of this checkout
 
 $(READY): pyproject.toml uv.lock | $(UV)
 	@echo "Python environment: installing what uv.lock names" >&2
-	"$(UV)" sync --locked --quiet || {
+	"$(UV)" sync --locked --quiet --compile-bytecode || {
 	  echo "The Python environment could not be made. It needs Python 3.11 or later (python3 --version) and a package index." >&2
 	  exit 1
 	}
+	$(PY) -m compileall -q $(PACKAGES)
 	touch $@
 
 $(CACHE)/uv-$(UV_VERSION)/bin/uv:
