@@ -35,6 +35,8 @@ class Outcome:
     errors: list[str] = field(default_factory=list)
     """Diagnostics of severity error, without colour."""
     seconds: int = 0
+    interrupted: bool = False
+    """Whether somebody pressed Ctrl-C."""
 
     @property
     def changed(self) -> int:
@@ -88,6 +90,8 @@ def _add(outcome: Outcome, event: dict[str, Any]) -> None:
         )
     elif checked := (event.get("policyAnalyzeSummaryEvent") or event.get("policyAnalyzeStackSummaryEvent")):
         outcome.policies.update(_names(checked.get("passed")), _names(checked.get("failed")))
+    elif said := event.get("stdoutEvent"):
+        outcome.interrupted |= said["message"].startswith("^C received")
     elif (diagnostic := event.get("diagnosticEvent")) and diagnostic.get("severity") == "error":
         outcome.errors.append(plain_text(diagnostic["message"]))
 

@@ -161,7 +161,7 @@ class StackCommand:
             command = [verb, "--stack", self.stack, *self._config(), "--event-log", str(log), *options]
             status = self._stream(command)
             outcome = read_outcome(log)
-        if status == INTERRUPTED or status < 0:
+        if status and (outcome.interrupted or status == INTERRUPTED or status < 0):
             raise WorkflowError(f"pulumi {verb} was interrupted. The same command continues where it stopped.", outcome)
         if status:
             raise WorkflowError(f"pulumi {verb} of {self.stack} failed; the reason stands above.", outcome)

@@ -78,6 +78,12 @@ def test_only_errors_are_taken_from_what_was_said(tmp_path: Path) -> None:
     assert read(tmp_path, *events).errors == ["refused"]
 
 
+def test_an_interruption_is_seen_whatever_the_exit_code_says(tmp_path: Path) -> None:
+    said = "^C received; cancelling. If you would like to terminate immediately, press ^C again.\n"
+    assert read(tmp_path, {"stdoutEvent": {"message": said}}).interrupted
+    assert not read(tmp_path, {"stdoutEvent": {"message": "a program's line"}}).interrupted
+
+
 def test_half_a_line_of_a_killed_engine_is_passed_over(tmp_path: Path) -> None:
     outcome = read(tmp_path, step("resOutputsEvent", "create", "one"), tail='{"resOutputsEvent": {"meta')
     assert len(outcome.steps) == 1

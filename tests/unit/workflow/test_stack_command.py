@@ -135,11 +135,16 @@ def test_the_lock_of_another_stack_is_none_of_ours(command: StackCommand) -> Non
     assert other.exists()
 
 
-@pytest.mark.parametrize(("code", "kill"), [(130, 0), (0, signal.SIGINT), (0, signal.SIGKILL)])
+CANCELLED = json.dumps({"stdoutEvent": {"message": "^C received; cancelling.\n"}}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "kill", "events"), [(1, 0, CANCELLED), (130, 0, ""), (0, signal.SIGINT, ""), (0, signal.SIGKILL, "")]
+)
 def test_an_interrupted_run_says_so_and_how_to_go_on(
-    command: StackCommand, pulumi: FakePulumi, code: int, kill: int
+    command: StackCommand, pulumi: FakePulumi, code: int, kill: int, events: str
 ) -> None:
-    pulumi.answer("up", code=code, kill=kill)
+    pulumi.answer("up", code=code, kill=kill, events=events)
     command.prepare()
     with pytest.raises(WorkflowError, match=r"pulumi up was interrupted\. The same command continues"):
         command.up()
