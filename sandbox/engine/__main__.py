@@ -68,6 +68,7 @@ def clean(*, everything: Annotated[bool, typer.Option("--all", help="also what t
             shutil.rmtree(folder)
     if everything:
         shutil.rmtree(links.CHECKOUT / ".lantau" / "bin", ignore_errors=True)
+        shutil.rmtree(links.home_folder() / "plugins", ignore_errors=True)
     print(f"freed {freed / 1e6:.0f} MB in {store.root}")
     print(
         "Go keeps its own caches: `go clean -cache -modcache` frees them, and makes the next build start from nothing"

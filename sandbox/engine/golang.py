@@ -20,7 +20,8 @@ from sandbox.errors import SandboxError
 
 JOBS_VARIABLE: Final = "LANTAU_BUILD_JOBS"
 FLAGS: Final = ("-mod=readonly", "-trimpath", "-buildvcs=false")
-SETTINGS: Final = {"CGO_ENABLED": "1"}
+# No C: as upstream builds them, so that neither a C compiler nor the machine's C library is needed.
+SETTINGS: Final = {"CGO_ENABLED": "0"}
 _USUAL_PLACES: Final = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go", "/snap/bin/go")
 # What a user may have set for work of their own, and what would change or break what is built here.
 _FOREIGN: Final = ("GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOROOT", "GOBIN", "GODEBUG", "GOFIPS140")
@@ -178,7 +179,7 @@ def explain(go: Go, arguments: Sequence[str], code: int, lines: Iterable[str]) -
         )
     if code == -signal.SIGKILL or "signal: killed" in text:
         return (
-            "the compiler was killed, most likely because memory ran out: about 4 GB must be free. End other programs, "
+            "the compiler was killed, most likely because memory ran out: about 5 GB must be free. End other programs, "
             f"or set {JOBS_VARIABLE}=1 to compile one package at a time, and start again: what is done is kept"
         )
     if "checksum mismatch" in text or "SECURITY ERROR" in text:
