@@ -80,7 +80,7 @@ def script_credentials(text: str, literal: Callable[[str], bool]) -> Iterator[st
 
 
 def _may_hold(line: str) -> bool:
-    return any(tool in line for tool in _SHORT) or any(tool in line for tool in _USER_TOOLS)
+    return "mc " in line or any(tool in line for tool in _SHORT) or any(tool in line for tool in _USER_TOOLS)
 
 
 def _words(line: str) -> list[str]:
@@ -102,6 +102,9 @@ def command_credentials(words: Sequence[str], literal: Callable[[str], bool]) ->
             for word in rest:
                 if tool == "curl" and word.startswith("-u") and ":" in word and literal(word.partition(":")[2]):
                     yield f"a password for {tool}"
+        sets_alias = tool == "mc" and tuple(rest[:2]) in (("alias", "set"), ("config", "host"))
+        if sets_alias and len(rest) >= 6 and literal(rest[5]):
+            yield f"a password for {tool}"
         if tool in _SHORT and (tool not in _LOGIN_ONLY or "login" in rest):
             yield from _short(tool, rest, literal)
 

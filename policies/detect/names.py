@@ -48,7 +48,7 @@ _JOINED: Final = re.compile(
     r"|svc|bind|master|super|jwt|client|shared|bot|access|refresh|bearer|git|github|gitlab|slack|session|hmac|sign|signing)"
     r"(?:(pass|pwd|pw)|(secret|token))"
 )
-_WHOLE_NAMES: Final = {("rediscli", "auth"), ("mysql", "pwd")}
+_WHOLE_NAMES: Final = {("rediscli", "auth"), ("mysql", "pwd"), ("erlang", "cookie")}
 _SECRETS: Final = frozenset({"secret", "token", "psk", "jwt"})
 _SECRET_ENDS: Final = ("apikey", "secretkey", "accesskey", "privatekey", "authkey", "authtoken", "accesstoken")
 _SECRET_ENDS_MORE: Final = (
@@ -67,7 +67,7 @@ _KEY_OWNERS: Final = word_set(
     openai anthropic claude azure google gemini deepseek dashscope qwen moonshot zhipu mistral cohere groq
     together replicate pinecone weaviate qdrant milvus tavily serper wandb langchain langsmith langfuse
     sendgrid stripe twilio aliyun alibaba tencent ngc nvidia github gitlab hf huggingface litellm vllm minio
-    s3 aws oss cos
+    s3 aws oss cos salt cookie certificate unseal recovery preshared gossip
     """
 )
 _WEAK: Final = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "cred", "creds", "pw", "sk"})
@@ -99,7 +99,7 @@ _TEXT_TOKEN: Final = word_set(
 _NOT_SECRET: Final = word_set(
     """
     checksum digest sha sha1 sha256 sha512 md5 hash etag commit revision fingerprint public publishable site
-    existing pull tls ca allow allows enable enabled disable disabled require requires has is use show skip no
+    existing pull tls ca allow allows enable enabled disable disabled require requires has is use show skip no forgot
     """
 )
 _REFERENCES: Final = frozenset({"existing", "pull", "tls", "ca", "ref", "image"})
@@ -144,7 +144,7 @@ def promise(name: str) -> Promise:
         return Promise.WEAK
     if last in _SECRETS or last.endswith((*_SECRET_ENDS, *_SECRET_ENDS_MORE)):
         return Promise.SECRET
-    if last == "key" and before in _KEY_OWNERS and not _KEY_NOT.intersection(parts):
+    if last == "key" and (before in _KEY_OWNERS or "apikey" in parts) and not _KEY_NOT.intersection(parts):
         return Promise.SECRET
     if last == "data" and parts[-3:-1] == ("client", "key"):
         return Promise.SECRET

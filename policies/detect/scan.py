@@ -16,7 +16,8 @@ _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; longer ones are read line by line."""
 
 _HINT: Final = re.compile(
-    r"(?i)pass|curl|mysql|mariadb|redis-cli|smbclient|rpcclient|mongo|ldap|skopeo|:\d{2,5}:|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:"
+    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
+    r"|cookie|curl|mysql|mariadb|redis-cli|mc alias|mc config|smbclient|rpcclient|mongo|ldap|skopeo|密|口令|令牌"
 )
 DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
 """Fields of running text; only the shape of a key tells there."""
@@ -158,6 +159,9 @@ def _lines(text: str) -> Iterator[str]:
         if promise(name) is Promise.NOTHING:
             continue
         value = match["double"] or match["single"] or match["bare"] or ""
+        if match["bare"] and value.endswith(("[", "(", "{")):
+            # An expression of a programming language.
+            continue
         # In running text a word behind "password:" is part of the sentence; only whole lines are settings.
         certain = match["bare"] is None or _whole_line(text, match.start(), match.end())
         if is_key(name, value) and (certain or kind_of(value) is Kind.OPAQUE):

@@ -22,7 +22,7 @@ _REFERENCE: Final = re.compile(
     | \$env:\w{1,100}
     | \$(?:[A-Z][A-Z0-9_]{0,100}|[a-z_]{1,100})(?!\w)
     | ^\$?\{\{?$ | ^\$\($                       # the first word of a reference that was split at its spaces
-    | %\w{1,100}%
+    | %[^%\s]{1,200}%                           # %VAR%, %REQ(AUTHORIZATION)%
     | \{\{.{1,400}?\}\}                         # templates
     | \{%.{1,400}?%\}
     | <%.{1,400}?%>
@@ -189,7 +189,8 @@ def _random_letters(text: str) -> bool:
 
 def _prose(text: str) -> bool:
     parts = text.split()
-    return len(parts) >= 3 and sum(bool(re.fullmatch(r"\W*[A-Za-z'-]+\W*", p)) for p in parts) >= 0.6 * len(parts)
+    plain = sum(bool(re.fullmatch(r"\W{0,3}[A-Za-z'-]{1,40}\W{0,3}", part)) for part in parts)
+    return plain == 2 if len(parts) == 2 else len(parts) >= 3 and plain >= 0.6 * len(parts)
 
 
 def _sequential(text: str) -> bool:

@@ -86,6 +86,11 @@ NAMED = [
     ("LITELLM_MASTER_KEY", "sk" + "-1234"),
     ("jwt_secret", "supersecret" + "value"),
     ("client_secret", some(24)),
+    ("LITELLM_SALT_KEY", some(32)),
+    ("RABBITMQ_ERLANG_COOKIE", some(20)),
+    ("certificateKey", some(64, HEX)),
+    ("REDISCLI_AUTH", WORD),
+    ("password.txt", WORD),
     ("AccessKeySecret", some(30)),
     ("GITHUB_TOKEN", some(40)),
     ("Authorization", "Bearer " + some(40)),
@@ -95,6 +100,12 @@ NAMED = [
 
 # Documents that hold a key, by the name of their entry.
 DOCUMENTS = [
+    ("wg0.conf", f"[Interface]\nPrivateKey = {some(43)}=\nAddress = 10.0.0.1/24\n"),
+    ("settings.py", "DATABASES = {'default': {'PASSWORD': '" + WORD + "', 'USER': 'app'}}"),
+    ("app.js", f"const apiKey = '{some(32)}';"),
+    ("Dockerfile", f"FROM scratch\nENV DB_PASSWORD={WORD}\n"),
+    ("compose.yaml", f"services:\n  db:\n    environment:\n      - POSTGRES_PASSWORD={WORD}\n"),
+    ("run.sh", f"mc alias set hk http://minio:9000 app {some(40)}"),
     ("config.json", json.dumps({"db": {"user": "app", "password": WORD}})),
     ("config.yaml", f"db:\n  user: app\n  password: {WORD}\n"),
     ("list.yaml", f"apiKeys:\n- {some(32)}\n"),
@@ -127,6 +138,12 @@ DOCUMENTS = [
 # Look-alikes by their name.
 CLEAN_NAMED = [
     ("MAX_TOKENS", "4096"),
+    ("grant_type", "client_credentials"),
+    ("tokenEndpointAuthMethod", "client_secret_basic"),
+    ("AWS_SECRET", "lantau/prod/db"),
+    ("authorization", "%REQ(AUTHORIZATION)%"),
+    ("ssl_certificate_key", "/etc/tls/tls.key"),
+    ("stop_tokens", "</s>,<|im_end|>"),
     ("TOKENIZER", "org/model-7b-instruct"),
     ("tokenizer_mode", "auto"),
     ("EOS_TOKEN", "</s>"),
@@ -187,6 +204,19 @@ CLEAN_NAMED = [
 ]
 
 CLEAN_DOCUMENTS = [
+    ("app.js", "const password = process.env.PASSWORD;\nconst token = req.headers['x-token'];\n"),
+    ("app.py", "password = os.environ['DB_PASSWORD']\ntoken = get_token(user)\napi_key=settings.API_KEY\n"),
+    ("app.go", 'token := os.Getenv("TOKEN")\npassword := cfg.Password\n'),
+    ("main.tf", "password = var.db_password\ntoken = data.vault.token\n"),
+    ("query.sql", "SELECT password, token FROM users WHERE password = $1;\n"),
+    ("de.json", json.dumps({"password": "Passwort", "forgot_password": "Passwort vergessen?"})),
+    ("schema.json", json.dumps({"properties": {"password": {"type": "string", "minLength": 12}}})),
+    ("envoy.json", json.dumps({"access_log_format": {"api_key": "%DYNAMIC_METADATA(x:key)%"}})),
+    ("run.sh", 'read -r TOKEN < "$FILE"\nPASSWORD="${1:?password required}"\necho "REDIS_PASSWORD: missing"\n'),
+    (
+        "rules.yaml",
+        "groups:\n- name: tokens\n  rules:\n  - alert: TokenRateLow\n    expr: rate(tokens_total[5m]) < 1\n",
+    ),
     ("config.yaml", "db:\n  passwordFile: /run/x\n  password: ${file:/run/x}\nmax_tokens: 100\ntokens: 5\n"),
     (
         "run.sh",
