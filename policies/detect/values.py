@@ -94,6 +94,14 @@ _FAVOURITES: Final = re.compile(
     r"|dbpassword|dbpass|monkey|dragon|iloveyou|trustno|hunter|swordfish|(?:my|super|top|very)\w*(?:secret|pass)\w*)",
     re.IGNORECASE,
 )
+# A variable such as POSTGRES_PASSWORD sets the password of a server: there a plain word is one.
+_PRODUCTS: Final = word_set(
+    """
+    postgres postgresql pg mysql mariadb mongo mongodb redis rabbitmq amqp minio gf grafana keycloak elastic
+    elasticsearch opensearch kibana clickhouse cassandra couchdb influxdb neo4j vault nats mqtt kafka zookeeper
+    db database root initdb qdrant milvus weaviate etcd harbor registry gitlab jenkins nexus sonar airflow superset
+    """
+)
 _KEYBOARD: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop")
 
 
@@ -221,6 +229,8 @@ def is_key(name: str, value: str) -> bool:
     if kind is Kind.PROSE:
         return words(name)[-1:] == ("passphrase",)
     if kind is Kind.WORD:
+        if promised is Promise.PASSWORD and _PRODUCTS.intersection(words(name)[:-1]):
+            return True
         return _FAVOURITES.fullmatch(stripped) is not None and (promised is Promise.PASSWORD or len(words(name)) > 1)
     if kind is Kind.NAMES:
         passphrase = promised is Promise.PASSWORD and len(re.split(r"[-_.:/ ]", stripped)) >= 4
