@@ -1,6 +1,7 @@
 """`python -m sandbox`: bring the sandbox up, look at it, take it down."""
 
 import datetime as dt
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from rich.table import Table
 from sandbox.cluster import FOREIGN_VARIABLES, Sandbox, Status
 from sandbox.cluster.crds import DEFAULT_FAMILIES
 from sandbox.cluster.ports import DEFAULT_NAME
-from sandbox.engine import build_engine, build_tools
+from sandbox.engine import build_engine, build_tools, find_engine
 from sandbox.errors import SandboxError
 
 app = typer.Typer(
@@ -104,9 +105,15 @@ def env(name: Name = DEFAULT_NAME) -> None:
     """Print the environment for `pulumi` and `kubectl`, for: eval "$(python -m sandbox env)"."""
     with _said_plainly("env", name):
         variables = Sandbox(name).env()
+        engine = find_engine()
+        if engine is not None:
+            variables |= engine.environment({})
+        # kubectl lies beside this Python.
+        folders = [variables.pop("PATH", ""), str(Path(sys.executable).parent)]
         sys.stdout.write(f"unset {' '.join(FOREIGN_VARIABLES)}\n")
         for key, value in variables.items():
             sys.stdout.write(f"export {key}={shlex.quote(value)}\n")
+        sys.stdout.write(f'export PATH={shlex.quote(os.pathsep.join(filter(None, folders)))}:"$PATH"\n')
 
 
 @contextmanager

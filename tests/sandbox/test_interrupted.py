@@ -35,8 +35,9 @@ def run(home: Path) -> Iterator[Run]:
     made = []
 
     def start(command: str) -> Terminal:
-        environment = os.environ | {"XDG_STATE_HOME": str(home.parent)}
-        terminal = Terminal([sys.executable, "-m", "workflow", command], PROJECT, environment)
+        # No kubeconfig of the developer's may hold the context of a stack that is previewed.
+        environment = os.environ | {"XDG_STATE_HOME": str(home.parent), "KUBECONFIG": os.devnull}
+        terminal = Terminal([sys.executable, "-m", "workflow", *command.split()], PROJECT, environment)
         made.append(terminal)
         return terminal
 
@@ -106,6 +107,13 @@ def test_the_same_command_then_succeeds(run: Run) -> None:
     terminal = run("up")
     assert terminal.end() == 0, terminal.text[-4000:]
     assert "look further" in terminal.text
+
+
+@pytest.mark.parametrize("moment", ["sandbox: starting etcd", "baseline"])
+def test_ctrl_c_in_a_preview_on_a_stand_in_leaves_nothing_of_it(run: Run, home: Path, moment: str) -> None:
+    terminal = run("preview --stack hk-test")
+    interrupt(terminal, f"it says {moment}", lambda: moment in terminal.text)
+    assert [path.name for path in home.iterdir() if path.name.startswith("preview-")] == []
 
 
 def test_a_killed_update_is_continued(run: Run, home: Path) -> None:

@@ -256,10 +256,13 @@ def test_the_environment_is_printed_as_a_shell_reads_it(tmp_path: Path, monkeypa
     layout.prepare()
     layout.ports()
     printed = CliRunner().invoke(app, ["env", "--name", "one"]).stdout
-    script = f'{printed}\necho "$KUBECONFIG|$AWS_REGION|${{AWS_PROFILE-unset}}"'
+    script = f'{printed}\necho "$KUBECONFIG|$AWS_REGION|${{AWS_PROFILE-unset}}"; command -v kubectl; printf %s "$PATH"'
     environment = {"PATH": os.environ["PATH"], "AWS_PROFILE": "of-the-user"}
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout == f"{layout.kubeconfig}|ap-east-1|unset\n"
+    values, kubectl, path = done.stdout.split("\n")
+    assert values == f"{layout.kubeconfig}|ap-east-1|unset"
+    assert Path(kubectl).parent == Path(sys.executable).parent
+    assert path.endswith(f":{os.environ['PATH']}")
 
 
 def test_the_module_runs_without_the_project_on_the_path(tmp_path: Path) -> None:
