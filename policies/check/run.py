@@ -23,6 +23,7 @@ from pulumi_policy.deserialize import deserialize_properties
 from pulumi_policy.proxy import UnknownValueError, unknown_checking_proxy
 
 from policies.check.load import InputError, Item, Program
+from policies.detect.shapes import redacted
 from policies.engine import state
 from policies.engine.rule import Message, Rule
 from policies.model.documents import DocumentError, yaml_documents
@@ -168,13 +169,13 @@ class Checker:
             file=program.file,
             document=item.document if item is not None else 0,
             kind=obj.kind if obj is not None else kind,
-            name=(obj.name if obj is not None else "") or (item.name if item is not None else ""),
+            name=redacted((obj.name if obj is not None else "") or (item.name if item is not None else "")),
             policy=rule.name,
             control=rule.control,
             level=level.value,
             severity=rule.severity.value,
             message=str(message),
-            path=finding.path if finding is not None else "",
+            path=redacted(finding.path) if finding is not None else "",
         )
 
 

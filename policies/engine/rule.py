@@ -21,6 +21,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
+from policies.detect.shapes import redacted
 from policies.engine import state
 from policies.model.objects import Obj
 from policies.model.resource import Resource, Stack
@@ -62,7 +63,8 @@ class Message(str):
         """Compose `<object>: <path>: <text>. <fix>`."""
         about = f"{finding.obj}: " if finding.obj is not None else ""
         where = f"{finding.path}: " if finding.path else ""
-        self = super().__new__(cls, f"{about}{where}{finding.text}. {fix}")
+        # A path may hold a key too: the name of a ConfigMap's entry, say.
+        self = super().__new__(cls, redacted(f"{about}{where}{finding.text}. {fix}"))
         self.finding = finding
         return self
 
@@ -153,7 +155,9 @@ def judged_at_update(paths: list[str]) -> UnknownValueError:
     """The SDK's own signal for "cannot run during preview", raised after all known findings are reported."""
     error = UnknownValueError(UNKNOWN_STRING_VALUE, [paths[0]])
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    error.message = f"{paths[0]}{more} is not known yet; it is judged at update, everything else was judged now"
+    error.message = (
+        f"{redacted(paths[0])}{more} is not known yet; it is judged at update, everything else was judged now"
+    )
     return error
 
 

@@ -10,7 +10,7 @@ import yaml  # type: ignore[import-untyped]
 from policies.check.command import run
 from tests.policy.manifests import deployment, grant, pod, pod_spec, role
 from tests.policy.networks import namespace, net_policy
-from tests.policy.samples import WORD
+from tests.policy.samples import WORD, some
 
 FIELDS = ["file", "document", "kind", "name", "policy", "control", "level", "severity", "message", "path"]
 
@@ -230,3 +230,13 @@ rules:
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     assert run([str(tmp_path / "a.yaml")], as_json=True) == 1
     assert [line["path"] for line in lines(capsys)] == ["rules[1]"]
+
+
+def test_a_key_in_a_name_or_path_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    token = "gh" + "p_" + some(36)
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {token: f"password={WORD}"}}
+    assert run([write(tmp_path / "a.yaml", manifest)], as_json=True) == 1
+    told = capsys.readouterr().out
+    assert token not in told
+    assert WORD not in told
+    assert "[key]" in told
