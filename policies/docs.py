@@ -43,15 +43,16 @@ any text may stand. Past its date it excuses nothing and is itself a finding; on
 
 ## What counts as a key
 
-A value counts by its own shape (tokens of some fifty issuers, private keys, passwords in addresses, password hashes), or
-by its name together with what it looks like. Names are split into words, so a tokenizer is no token and `max_tokens` no
-secret. Texts are read by their structure (JSON, YAML, INI, properties, shell, SQL, XML, command lines), and base64,
+A value counts by its own shape (tokens of some fifty issuers, private keys, passwords in addresses, password hashes),
+or by its name together with what it looks like. Names are split into words, so a tokenizer is no token and `max_tokens`
+no secret. Texts are read by their structure (JSON, YAML, INI, properties, shell, SQL, XML, command lines), and base64,
 hexadecimal and percent encodings are taken off up to five deep.
 
-These pass: references of every kind (`$(VAR)`, `${VAR}`, `{{ … }}`, `vault:…`, `ENC[…]`, `os.environ/…`), names that end in
-file, path, name, url, id, ttl and the like, placeholders and masks, numbers, UUIDs, digests, public keys, certificates,
-file paths, plain addresses, and plain words. A plain word is a key only where it sets the password of a server
-(`POSTGRES_PASSWORD`) or is a favourite one (`admin`). Messages tell the name and the kind of a key, never its value.
+These pass: references of every kind (`$(VAR)`, `${VAR}`, `{{ … }}`, `vault:…`, `ENC[…]`, `os.environ/…`), names that
+end in file, path, name, url, id, ttl and the like, placeholders and masks, numbers, UUIDs, digests, public keys,
+certificates, file paths, plain addresses, and plain words. A plain word is a key only where it sets the password of a
+server (`POSTGRES_PASSWORD`) or is a favourite one (`admin`). Messages tell the name and the kind of a key, never its
+value.
 
 ## Rules
 

@@ -29,6 +29,12 @@ def test_every_file_with_a_rule_is_in_the_pack() -> None:
     assert found == set(MODULES)
 
 
+def test_every_rule_has_a_test_file_of_its_own() -> None:
+    for rule in rules():
+        file = Path(__file__).with_name(f"test_{rule.name.replace('-', '_')}.py")
+        assert file.exists(), f"{rule.control} has no {file.name}"
+
+
 def test_controls_and_names_are_unique() -> None:
     assert len({rule.control for rule in rules()}) == len(rules())
     assert len({rule.name for rule in rules()}) == len(rules())
