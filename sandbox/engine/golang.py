@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -87,10 +88,16 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match.groups() if part is not None) if match else ()
 
 
+def _places() -> list[str]:
+    """Where a `go` may be: in this environment, if `make` had to put one there, on PATH, or in a usual place."""
+    own = Path(sysconfig.get_path("purelib")) / "go" / "bin" / "go"
+    return [str(own), *filter(None, [shutil.which("go")]), *_USUAL_PLACES]
+
+
 def find_go(required: tuple[int, ...]) -> Go:
-    """The `go` on PATH, or where Go's own archive puts it; SandboxError when there is none or it is too old."""
+    """The `go` of the environment, on PATH, or in its usual place; SandboxError when there is none or it is too old."""
     wanted = ".".join(map(str, required))
-    path = shutil.which("go") or next((place for place in _USUAL_PLACES if os.access(place, os.X_OK)), None)
+    path = next((place for place in _places() if os.access(place, os.X_OK)), None)
     if path is None:
         raise SandboxError(
             f"no go on PATH, and Go {wanted} is needed to build the engine; get it with\n{_HOW_TO_GET_GO}"
