@@ -16,8 +16,9 @@ _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; longer ones are read line by line."""
 
 _HINT: Final = re.compile(
-    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s+by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
-    r"|cookie|curl|mysql|mariadb|redis-cli|mc alias|mc config|smbclient|rpcclient|mongo|ldap|skopeo|密|口令|令牌"
+    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s{1,8}by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
+    r"|cookie|user[ \t]{1,4}\S{1,60}[ \t]{1,4}on\b|curl|mysql|mariadb|redis-cli|mc alias|mc config|smbclient|rpcclient"
+    r"|mongo|ldap|skopeo|密|口令|令牌"
 )
 DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
 """Fields of running text; only the shape of a key tells there."""
@@ -54,6 +55,10 @@ _OPENSSL: Final = re.compile(
     r"(?<![\w-])-?pass(?:in|out)?[= ]{1,4}pass:([^\s\"']{3,200})|(?<=[\s\"'])pass:([^\s\"']{3,200})"
 )
 _PGPASS: Final = re.compile(r"(?m)^[\w.*-]{1,200}:[\d*]{1,6}:[\w*-]{1,100}:[\w*.-]{1,100}:([^\s:]{3,200})$")
+_ATTRIBUTES: Final = re.compile(
+    r"(?:name|key)\s{0,4}=\s{0,4}[\"']([\w.\-]{1,80})[\"']\s{1,20}value\s{0,4}=\s{0,4}[\"']([^\"'\n]{1,400})[\"']"
+)
+_ACL: Final = re.compile(r"(?m)^[ \t]{0,20}user[ \t]{1,4}\S{1,60}[ \t][^\n>]{0,200}(?<=[ \t])>([^\s]{3,200})")
 _TAG: Final = re.compile(r"<([A-Za-z][\w.-]{1,60})(?:\s[^<>]{0,200})?>([^<>\n]{1,400})</\1>")
 
 
@@ -156,7 +161,7 @@ def literal(value: str) -> bool:
 def _lines(text: str) -> Iterator[str]:
     for match in _ASSIGNED.finditer(text):
         name = match["name"]
-        if promise(name) is Promise.NOTHING:
+        if promise(name) is Promise.NOTHING or text[max(0, match.start() - 2) : match.start()] == "${":
             continue
         value = match["double"] or match["single"] or match["bare"] or ""
         if match["bare"] and value.endswith(("[", "(", "{")):
@@ -183,7 +188,9 @@ def _lines(text: str) -> Iterator[str]:
     for match in _OPENSSL.finditer(text) if "openssl" in text else ():
         if literal(match[1] or match[2]):
             yield "a password for openssl"
-    for match in _TAG.finditer(text):
+    if any(literal(match[1]) for match in _ACL.finditer(text)):
+        yield "a password of an access list"
+    for match in (*_TAG.finditer(text), *_ATTRIBUTES.finditer(text)):
         if is_key(match[1], match[2]):
             yield f"a literal value for {match[1]}"
 

@@ -107,6 +107,7 @@ SHAPES: Final = (
         r"\$(?:1|5|6|y|7|gy)\$[./0-9A-Za-z$=,]{8,60}\$[./0-9A-Za-z]{22,90}|\$argon2(?:id|i|d)\$v=\d\d\$",
         None,
     ),
+    _shape("a password hash", r"[\"']md5[0-9a-f]{32}[\"']|SCRAM-SHA-256\$\d{3,8}:[A-Za-z0-9+/=]{16,60}\$", None),
     _shape("a cluster join token", r"--token[= ]\s{0,3}[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])", None),
 )
 
@@ -115,7 +116,7 @@ MARKS: Final = re.compile(
     r"A3T|A[KSB]IA|ACCA|AIza|GOCSPX|ya29\.|LTAI|AKID|AKLT|hf_|api_org_|sk-|nvapi-|gh[pousr]_|github_pat|gl[a-z]{2,5}-"
     r"|xox[a-z]-|xapp-|hooks\.slack|dingtalk|weixin|open-apis|/api/webhooks|:AA|SG\.|[sr]k_(?:live|test)|whsec_|do[opr]_v1"
     r"|dapi|dckr_|gls?[ac]_|gsk_|r8_|pplx-|xai-|pcsk_|tvly-|lsv2_|SK[0-9a-f]|key-|shp[acps]|npm_|pypi-|pul-|hv[sbr]\."
-    r"|atlasv1|AccountKey|AccessKey=|[?&]sig=|[78]Q~|ey[A-Za-z0-9_-]{14}|AGE-SECRET|PuTTY|\$2[abxy]\$|\$apr1|SHA\}|\$[1567gy]{1,2}\$|\$argon2|--token"
+    r"|atlasv1|AccountKey|AccessKey=|[?&]sig=|[78]Q~|ey[A-Za-z0-9_-]{14}|AGE-SECRET|PuTTY|\$2[abxy]\$|\$apr1|SHA\}|\$[1567gy]{1,2}\$|\$argon2|--token|md5[0-9a-f]{32}|SCRAM-SHA"
 )
 
 _PEM: Final = re.compile(

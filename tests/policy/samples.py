@@ -100,6 +100,9 @@ NAMED = [
 
 # Documents that hold a key, by the name of their entry.
 DOCUMENTS = [
+    ("beans.xml", f'<bean><property name="password" value="{WORD}"/></bean>'),
+    ("users.acl", f"user app on >{WORD} ~* +@all\n"),
+    ("userlist.txt", f'"app" "md5{some(32, HEX)}"\n'),
     ("wg0.conf", f"[Interface]\nPrivateKey = {some(43)}=\nAddress = 10.0.0.1/24\n"),
     ("settings.py", "DATABASES = {'default': {'PASSWORD': '" + WORD + "', 'USER': 'app'}}"),
     ("app.js", f"const apiKey = '{some(32)}';"),
@@ -204,6 +207,9 @@ CLEAN_NAMED = [
 ]
 
 CLEAN_DOCUMENTS = [
+    ("run.sh", ': "${PASSWORD:?must be set}"\nPASS=$(openssl rand -base64 24)\n'),
+    ("users.acl", "user default off\nuser app on #" + some(64, HEX) + " ~*\n"),
+    ("tokenizer_config.json", json.dumps({"bos_token": "<s>", "eos_token": {"content": "</s>"}})),
     ("app.js", "const password = process.env.PASSWORD;\nconst token = req.headers['x-token'];\n"),
     ("app.py", "password = os.environ['DB_PASSWORD']\ntoken = get_token(user)\napi_key=settings.API_KEY\n"),
     ("app.go", 'token := os.Getenv("TOKEN")\npassword := cfg.Password\n'),
