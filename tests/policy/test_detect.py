@@ -121,7 +121,7 @@ def test_no_text_of_a_megabyte_takes_long(unit: str) -> None:
         f"GET /healthz?token={some(24)}",
         f'db.createUser({{user: "app", pwd: "{WORD}"}})',
         "printf '" + "".join(f"\\x{ord(char):02x}" for char in f"password={WORD}") + "' > /key",
-        f"//registry.npmjs.org/:_authToken={some(36)}",
+        f"//npm.example.org/:_authToken={some(36)}",
         f"[default]\naws_secret_access_key = {some(40)}\n",
     ],
 )
