@@ -32,8 +32,8 @@ from components.vector import VectorStore, VectorStoreArgs
 from lantau.platform import Platform, load_platform
 from lantau.problems import InvalidInput
 
-OLDEST_KUBERNETES = "1.34"
-"""Weights are image volumes: beta and on from 1.35, stable in 1.36; 1.34 can switch them on."""
+OLDEST_KUBERNETES = "1.35"
+"""Weights are mounted as image volumes: on by default from 1.35, stable in 1.36."""
 
 ENVOY_GATEWAY = "helm install eg oci://docker.io/envoyproxy/gateway-helm --version v1.9.1 -n envoy-gateway-system"
 EXTERNAL_SECRETS = "helm install external-secrets external-secrets/external-secrets --version 1.3.2 -n external-secrets"
