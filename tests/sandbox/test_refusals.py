@@ -15,7 +15,10 @@ from tests.sandbox.deployment import Deployment
 from workflow.errors import WorkflowError
 
 Kubectl = Callable[..., str]
+Eventually = Callable[..., None]
 Refuse = Callable[[Callable[[dict[str, Any]], object]], str]
+
+CONDITIONS = "jsonpath={range .status.conditions[*]}{.type}={.status} {end}"
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +107,9 @@ def definition(found: str) -> str:
     )
 
 
-def test_missing_kinds_are_one_list_with_the_way_to_get_them(refuse: Refuse, kubectl: Kubectl) -> None:
+def test_missing_kinds_are_one_list_with_the_way_to_get_them(
+    refuse: Refuse, kubectl: Kubectl, eventually: Eventually
+) -> None:
     missing = ["externalsecrets.external-secrets.io", "securitypolicies.gateway.envoyproxy.io"]
     saved = [definition(kubectl("get", "crd", name, "-o", "json")) for name in missing]
     kubectl("delete", "crd", *missing, "--wait=true")
@@ -113,7 +118,11 @@ def test_missing_kinds_are_one_list_with_the_way_to_get_them(refuse: Refuse, kub
     finally:
         for text in saved:
             kubectl("create", "-f", "-", stdin=text)
-        kubectl("wait", "--for=condition=Established", "--timeout=30s", *(f"crd/{name}" for name in missing))
+        # Not `kubectl wait`, which fails for a definition so new that it has no conditions yet.
+        eventually(
+            "the definitions are established",
+            lambda: all("Established=True" in kubectl("get", "crd", name, "-o", CONDITIONS) for name in missing),
+        )
     assert "ExternalSecret" in error
     assert "SecurityPolicy" in error
     assert "helm install" in error
