@@ -39,3 +39,12 @@ def test_a_closed_list_passes(rules: list[dict[str, Any]]) -> None:
 def test_an_unknown_end_is_left_to_the_update() -> None:
     assert judge("AUD-04", audit_policy(SENSITIVE, UNKNOWN)).unjudged  # type: ignore[arg-type]
     assert judge("AUD-04", audit_policy(SENSITIVE, {"level": UNKNOWN})).unjudged
+
+
+def test_a_policy_without_rules_is_another_rules_business() -> None:
+    assert clean("AUD-04", audit_policy())
+
+
+def test_an_unknown_rule_may_be_the_missing_end() -> None:
+    outcome = judge("AUD-04", audit_policy(SENSITIVE, UNKNOWN))  # type: ignore[arg-type]
+    assert not outcome.messages

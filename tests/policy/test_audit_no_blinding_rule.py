@@ -39,3 +39,7 @@ def test_restricted_noise_passes(rules: list[dict[str, Any]]) -> None:
 
 def test_an_unknown_level_is_left_to_the_update() -> None:
     assert judge("AUD-03", audit_policy({"level": UNKNOWN}, CATCH_ALL)).unjudged
+
+
+def test_what_no_rule_reaches_drops_nothing() -> None:
+    assert clean("AUD-03", audit_policy(CATCH_ALL, {"level": "None"}, SENSITIVE))

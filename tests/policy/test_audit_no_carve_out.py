@@ -69,3 +69,17 @@ def test_known_noise_passes(rule: dict[str, Any]) -> None:
 def test_an_unknown_user_is_left_to_the_update() -> None:
     assert judge("AUD-07", audit_policy(none(users=[UNKNOWN]), CATCH_ALL)).unjudged
     assert judge("AUD-07", audit_policy(UNKNOWN, none(users=["ann"]), CATCH_ALL)).messages  # type: ignore[arg-type]
+
+
+def test_what_is_dropped_for_everybody_is_another_rules_business() -> None:
+    assert clean("AUD-07", audit_policy(none(verbs=["get"]), CATCH_ALL))
+    assert clean("AUD-07", audit_policy(none(), CATCH_ALL))
+
+
+def test_reads_in_a_tenants_namespace_are_recorded_too() -> None:
+    assert fires("AUD-07", audit_policy(none(namespaces=["team-a"], verbs=READ), CATCH_ALL))
+    assert clean("AUD-07", audit_policy(none(namespaces=["kube-system"], verbs=READ), CATCH_ALL))
+
+
+def test_an_unknown_level_is_left_to_the_update() -> None:
+    assert judge("AUD-07", audit_policy({"level": UNKNOWN, "users": ["ann"]}, CATCH_ALL)).unjudged

@@ -43,3 +43,34 @@ def test_other_pods_pass() -> None:
 def test_an_unknown_flag_is_left_to_the_update() -> None:
     assert judge("AUD-01", kubeadm_list(flags(audit_policy_file=UNKNOWN))).unjudged
     assert judge("AUD-01", control_plane(flags()) | {"spec": UNKNOWN}).clean is False
+
+
+EKS = "aws:eks/cluster:Cluster"
+
+
+def crossplane(types: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "eks.aws.upbound.io/v1beta1",
+        "kind": "Cluster",
+        "metadata": {"name": "c"},
+        "spec": {"forProvider": {"enabledClusterLogTypes": types}},
+    }
+
+
+@pytest.mark.parametrize("types", [None, [], ["api", "scheduler"]])
+def test_a_managed_control_plane_without_its_audit_log_is_refused(types: Any) -> None:
+    assert fires("AUD-01", {"name": "c", "enabledClusterLogTypes": types}, token=EKS)
+    assert fires("AUD-01", crossplane(types))
+
+
+def test_a_managed_control_plane_with_its_audit_log_passes() -> None:
+    assert clean("AUD-01", {"name": "c", "enabledClusterLogTypes": ["api", "audit"]}, token=EKS)
+    assert clean("AUD-01", crossplane(["audit", UNKNOWN]))
+    assert clean("AUD-01", {"name": "c"}, token="aws:ecs/cluster:Cluster")
+
+
+def test_unknown_log_types_and_rules_are_left_to_the_update() -> None:
+    assert judge("AUD-01", {"name": "c", "enabledClusterLogTypes": ["api", UNKNOWN]}, token=EKS).unjudged
+    outcome = judge("AUD-01", {**audit_policy(), "rules": UNKNOWN})
+    assert outcome.unjudged
+    assert not outcome.messages

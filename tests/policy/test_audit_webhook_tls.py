@@ -69,3 +69,16 @@ def test_other_client_configurations_are_not_the_webhooks() -> None:
     config = client("http://localhost:8080")
     config["clusters"][0]["name"] = "local"
     assert clean("AUD-11", in_map(config, "kubeconfig"))
+
+
+def test_an_unknown_check_is_left_to_the_update() -> None:
+    assert judge("AUD-11", client(**{"insecure-skip-tls-verify": UNKNOWN})).unjudged
+
+
+def test_a_file_is_known_as_the_webhooks_by_its_path_on_the_node() -> None:
+    config = client("http://collector:8080")
+    config["clusters"][0]["name"] = "collector"
+    manifest = in_files(config)
+    assert fires("AUD-11", manifest)
+    manifest["spec"]["kubeadmConfigSpec"]["files"][0]["path"] = "/etc/kubernetes/other.yaml"
+    assert clean("AUD-11", manifest)
