@@ -78,3 +78,17 @@ def test_a_bucket_is_judged_by_its_lock_and_its_days() -> None:
 
 def test_an_unknown_policy_is_left_to_the_update() -> None:
     assert judge("AUD-12", volume("StorageClass", "storage.k8s.io/v1", "audit", reclaimPolicy=UNKNOWN)).unjudged
+
+
+def test_a_bucket_of_crossplane_is_judged_alike() -> None:
+    bucket = volume("Bucket", "s3.aws.upbound.io/v1beta1", "hk-audit", spec={"forProvider": {"forceDestroy": True}})
+    assert fires("AUD-12", bucket)
+    bucket["metadata"]["name"] = "models"
+    assert clean("AUD-12", bucket)
+
+
+def test_only_what_ships_the_trail_must_use_tls() -> None:
+    text = OTEL % ("logs.example.com:4317", "true")
+    assert clean("AUD-12", shipper(text.replace("audit", "app")))
+    custom = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "data": {"a": text}}
+    assert clean("AUD-12", custom)

@@ -56,3 +56,13 @@ def test_nothing_that_writes_is_added_to_view() -> None:
 
 def test_an_unknown_label_is_left_to_the_update() -> None:
     assert judge("RBAC-13", part(SECRETS, **{f"{LABEL}view": UNKNOWN})).unjudged
+
+
+def test_an_unknown_selector_is_left_to_the_update() -> None:
+    assert judge("RBAC-13", parent(UNKNOWN)).unjudged
+
+
+def test_roles_beside_the_added_one_are_judged_as_what_they_are() -> None:
+    writer = role(grant("example.com", "widgets", "patch"), kind="ClusterRole", name="writer")
+    program = {"apiVersion": "v1", "kind": "List", "items": [part(grant(), **{f"{LABEL}view": "true"}), writer]}
+    assert clean("RBAC-13", program)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.policy.harness import UNKNOWN, clean, fires, judge
-from tests.policy.manifests import binding, listed, typed_list
+from tests.policy.manifests import binding, grant, listed, role, typed_list
 
 USER = {"kind": "User", "name": "ann"}
 
@@ -51,3 +51,9 @@ def test_an_unknown_is_left_to_the_update() -> None:
     outcome = judge("RBAC-14", binding(UNKNOWN))
     assert outcome.unjudged
     assert not outcome.messages
+
+
+def test_a_copy_of_cluster_admin_is_refused_and_a_lesser_role_is_not() -> None:
+    everything = grant("*", "*", "*")
+    assert fires("RBAC-14", role(grant(), everything, kind="ClusterRole"))
+    assert clean("RBAC-14", role(grant("apps", "*", "*"), grant("*", "*", "get"), grant("*", "pods", "*")))
