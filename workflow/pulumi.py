@@ -18,6 +18,7 @@ from sandbox.cluster import FOREIGN_VARIABLES
 from sandbox.engine import Engine
 from workflow.errors import WorkflowError
 from workflow.events import Outcome, read_outcome
+from workflow.orphans import end_orphans
 
 POLICY_PACK = "policies"
 INTERRUPTED = 130
@@ -55,10 +56,11 @@ class StackCommand:
     """File that gets what Pulumi prints, instead of the terminal."""
 
     def prepare(self) -> None:
-        """Make the stack exist in its backend, and clear a lock that a killed run left behind.
+        """Make the stack exist in its backend, and clear what a killed run left behind.
 
         A backend of the user's own is theirs to choose, and so are its stacks: WorkflowError when one is missing.
         """
+        end_orphans(self.engine)
         if self.state_dir is None:
             self._find_stack()
             return

@@ -20,6 +20,7 @@ from sandbox.cluster.layout import state_home
 from sandbox.engine import Engine, build_engine, find_engine
 from workflow.cluster import contexts, default_kubeconfig
 from workflow.errors import WorkflowError
+from workflow.orphans import end_orphans
 from workflow.pulumi import StackCommand
 from workflow.summary import Hint
 
@@ -86,7 +87,7 @@ def kubeconfig_of(platform: Platform) -> str | None:
 
 
 def end_sandboxes() -> list[str]:
-    """End the processes of the sandbox and of stand-ins that a killed preview left; returns the sandboxes' names."""
+    """End the processes of the sandbox and all that killed commands left; returns the sandboxes' names."""
     ended = []
     for folder in sorted(state_home().glob("*/")) if state_home().exists() else []:
         if folder.name == SANDBOX_STACK and Sandbox(folder.name).down():
@@ -94,6 +95,9 @@ def end_sandboxes() -> list[str]:
         elif folder.name.startswith(STAND_IN_PREFIX):
             Sandbox(folder.name).delete()
             ended.append(folder.name)
+    found = find_engine()
+    if found is not None:
+        end_orphans(found)
     return ended
 
 

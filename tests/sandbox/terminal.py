@@ -71,14 +71,13 @@ class Terminal:
     def end(self, timeout: float = 300.0, *, but: str = "/") -> int:
         """Wait for the end, of the command and of all that came of it; returns its exit code.
 
-        A process of the program `but` may live on; it is ended then.
+        A process of the program `but` may live on.
         """
         code = self.process.wait(timeout)
         deadline = time.monotonic() + 30
         while left := {pid: line for pid, line in self._left().items() if Path(line.split()[0]).name != but}:
             assert time.monotonic() < deadline, f"still there after the command: {left}"
             time.sleep(0.05)
-        self._end_left()
         return code
 
     def close(self) -> None:

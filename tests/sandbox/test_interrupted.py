@@ -11,6 +11,7 @@ import pytest
 
 from sandbox.cluster import Sandbox
 from tests.sandbox.terminal import Terminal
+from workflow.orphans import PROVIDER
 from workflow.target import engine
 
 PROJECT = Path(__file__).parents[2]
@@ -123,13 +124,14 @@ def test_a_killed_update_is_continued(run: Run, home: Path) -> None:
     terminal.wait_until("the update begins", lambda: "Updating" in terminal.text)
     terminal.wait_until("the update has made a namespace", lambda: namespace_exists(home))
     terminal.kill()
-    # The provider of Kubernetes looks only every five minutes whether its engine still lives.
-    assert terminal.end(but="pulumi-resource-kubernetes") != 0
+    # The provider of Kubernetes looks only every five minutes whether its engine still lives; the next command ends it.
+    assert terminal.end(but=PROVIDER) != 0
     assert list((home / "sandbox" / "pulumi").glob(".pulumi/locks/**/*.json"))
 
     again = run("up")
     assert again.end() == 0, again.text[-4000:]
     assert_quiet(again)
+    assert terminal.end() != 0, "nothing of the killed command is left"
 
     unchanged = run("up")
     assert unchanged.end() == 0
