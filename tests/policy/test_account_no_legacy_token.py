@@ -33,3 +33,7 @@ def test_other_secrets_pass(kind: Any) -> None:
 
 def test_an_unknown_type_is_left_to_the_update() -> None:
     assert judge("SA-03", secret(UNKNOWN)).unjudged
+
+
+def test_a_secret_of_another_group_is_another_thing() -> None:
+    assert clean("SA-03", {**secret("kubernetes.io/service-account-token"), "apiVersion": "example.com/v1"})

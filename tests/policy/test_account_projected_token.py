@@ -32,3 +32,8 @@ def test_a_driver_asks_for_narrow_tokens_only() -> None:
 
 def test_an_unknown_audience_is_left_to_the_update() -> None:
     assert judge("SA-04", pod(token(audience=UNKNOWN))).unjudged
+
+
+def test_an_unknown_source_is_left_to_the_update() -> None:
+    volumes = [{"name": "token", "projected": {"sources": [UNKNOWN]}}]
+    assert judge("SA-04", pod(pod_spec(volumes=volumes))).unjudged

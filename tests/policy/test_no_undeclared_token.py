@@ -64,3 +64,10 @@ def test_an_account_of_another_program_can_be_vouched_for() -> None:
 def test_an_unknown_is_left_to_the_update() -> None:
     assert judge("SA-02", pod(spec(UNKNOWN))).unjudged
     assert judge("SA-02", pod(spec()), account(UNKNOWN)).unjudged
+
+
+def test_a_patch_that_does_not_touch_the_field_passes() -> None:
+    patch = pod(spec())
+    assert fires("SA-02", patch)
+    amended = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "p"}}
+    assert clean("SA-02", {**amended, "spec": {"containers": [{"name": "prometheus", "args": ["--x"]}]}})
