@@ -100,11 +100,16 @@ class Deployment:
             aws_secret_access_key=self.env["AWS_SECRET_ACCESS_KEY"],
         )
 
+    def secrets(self, *, planned_for_deletion: bool = False) -> list[dict[str, Any]]:
+        """The platform's secrets in the managed store, which other tests of the session use as well."""
+        listed = self.secrets_manager().list_secrets(IncludePlannedDeletion=planned_for_deletion, MaxResults=100)
+        return [secret for secret in listed["SecretList"] if secret["Name"].startswith(f"lantau/{STACK}/")]
+
     def secret_values(self) -> set[str]:
-        """Every value that the managed store holds, of all versions."""
+        """Every value of the platform that the managed store holds, of all versions."""
         client = self.secrets_manager()
         values: set[str] = set()
-        for secret in client.list_secrets()["SecretList"]:
+        for secret in self.secrets():
             for version in client.list_secret_version_ids(SecretId=secret["ARN"])["Versions"]:
                 text = client.get_secret_value(SecretId=secret["ARN"], VersionId=version["VersionId"])["SecretString"]
                 values.update(json.loads(text).values())
