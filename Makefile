@@ -14,6 +14,9 @@ PACKAGES := lantau components provider policies sandbox workflow bench
 READY := .venv/.locked
 export UV_PYTHON_DOWNLOADS ?= never
 export VIRTUAL_ENV :=
+unexport PYTHONPATH
+# An environment whose Python is gone is made again.
+$(shell $(PY) -c '' >/dev/null 2>&1 || rm -f $(READY))
 
 .PHONY: help up preview status down destroy test test-fast lint bench env clean
 
@@ -21,16 +24,16 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 up: $(READY) ## deploy STACK (default: sandbox); a second run changes nothing
-	@exec $(PY) -m workflow up --stack $(STACK)
+	@exec $(PY) -m workflow up --stack "$(STACK)"
 
 preview: $(READY) ## what `up` would change, with the policy pack; nothing is touched
-	@exec $(PY) -m workflow preview --stack $(STACK)
+	@exec $(PY) -m workflow preview --stack "$(STACK)"
 
 status: $(READY) ## what runs, by tier
-	@exec $(PY) -m workflow status --stack $(STACK)
+	@exec $(PY) -m workflow status --stack "$(STACK)"
 
 destroy: $(READY) ## remove what STACK deployed; managed keys stay recoverable
-	@exec $(PY) -m workflow destroy --stack $(STACK)
+	@exec $(PY) -m workflow destroy --stack "$(STACK)"
 
 down: $(READY) ## end every process of the sandbox; its data stays for the next `up`
 	@exec $(PY) -m workflow down

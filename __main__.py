@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -55,8 +54,7 @@ ADDON_KINDS = [
 
 def load() -> Platform:
     """The stack as Pulumi's configuration gives it, checked together with its releases."""
-    data: Any = pulumi.Config().get_object("stack")
-    return load_platform(Path(__file__).parent, pulumi.get_stack(), data if isinstance(data, dict) else {})
+    return load_platform(Path(__file__).parent, pulumi.get_stack(), pulumi.Config().get_object("stack") or {})
 
 
 def refuse_what_cannot_be_deployed(platform: Platform, provider: LantauProvider) -> None:
@@ -80,7 +78,14 @@ def deploy(platform: Platform) -> None:
     stack = platform.stack
     store = LantauProvider("lantau", context=stack.cluster.context, region=stack.secrets.region, stack=platform.name)
     refuse_what_cannot_be_deployed(platform, store)
-    cluster = k8s.Provider("cluster", context=stack.cluster.context, cluster_identifier=f"lantau-{platform.name}")
+    cluster = k8s.Provider(
+        "cluster",
+        context=stack.cluster.context,
+        cluster_identifier=f"lantau-{platform.name}",
+        # Said here, because the SDK would take them from the environment of whoever runs it.
+        delete_unreachable=False,
+        skip_update_unreachable=False,
+    )
 
     def tier(*depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(providers=[cluster, store], depends_on=list(depends_on))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 
 from lantau.platform import load_platform
 from lantau.problems import InvalidInput
+from sandbox.cluster import without_proxy
 from sandbox.errors import SandboxError
 from workflow.cluster import read_cluster
 from workflow.errors import WorkflowError
@@ -49,6 +51,8 @@ def status(stack: Stack = SANDBOX_STACK) -> None:
     """Say what runs, by tier."""
     platform = load_platform(PROJECT, stack)
     view = read_cluster(platform, kubeconfig_of(platform))
+    if not view.deployed:
+        raise WorkflowError(f"nothing of stack {stack} is deployed. Deploy it with: make up STACK={stack}")
     show(platform, view, None, hints_for(platform))
 
 
@@ -80,6 +84,8 @@ def build() -> None:
 
 def main() -> None:
     """Run a command; what a person can mend ends with one clear text and exit code 1 or 2."""
+    # A proxy of the user's is for the world outside, never for what runs on this machine.
+    os.environ.update(without_proxy(os.environ))
     try:
         app()
     except InvalidInput as error:
@@ -87,4 +93,7 @@ def main() -> None:
         sys.exit(2)
     except (WorkflowError, SandboxError) as error:
         typer.echo(f"\n{error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        typer.echo(f"\n{error.filename or 'a file'}: {error.strerror or error}", err=True)
         sys.exit(1)

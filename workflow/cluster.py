@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from lantau.labels import (
     GPU_RESOURCE,
@@ -72,6 +76,11 @@ class ClusterView:
     """(namespace/name, size, phase) of each volume claim."""
     jobs: list[tuple[str, int, int, int]] = field(default_factory=list)
     """(name, active, succeeded, wanted) of each batch job."""
+
+    @property
+    def deployed(self) -> bool:
+        """Whether anything of the platform is there."""
+        return bool(self.workloads or self.gateways or self.secrets or any(pool.ready for pool in self.pools))
 
 
 def read_cluster(platform: Platform, kubeconfig: str | None) -> ClusterView:
@@ -241,14 +250,22 @@ def _condition(item: Mapping[str, Any], kind: str) -> bool:
 
 
 def contexts(kubeconfig: str | None) -> list[str]:
-    """Names of the contexts in the user's kubeconfig; none when there is no usable kubeconfig."""
-    from kubernetes import config
+    """Names of the contexts in a kubeconfig, or in several joined by colons as in KUBECONFIG.
 
-    try:
-        found, _ = config.list_kube_config_contexts(config_file=kubeconfig)
-    except (config.ConfigException, OSError):
-        return []
-    return sorted(context["name"] for context in found)
+    None of them has to be the current one. Raises WorkflowError when a file is missing or is no kubeconfig.
+    """
+    found: set[str] = set()
+    for path in filter(None, (kubeconfig or "").split(os.pathsep)):
+        try:
+            tree = YAML(typ="safe", pure=True).load(Path(path).read_text(encoding="utf-8"))
+            found.update(entry["name"] for entry in tree.get("contexts") or [])
+        except FileNotFoundError:
+            raise WorkflowError(f"there is no kubeconfig {path}. Point KUBECONFIG at your cluster's file.") from None
+        except OSError as error:
+            raise WorkflowError(f"the kubeconfig {path} cannot be read: {error.strerror}") from None
+        except (YAMLError, ValueError, TypeError, AttributeError, KeyError):
+            raise WorkflowError(f"{path} is no kubeconfig: it holds no list of contexts with names.") from None
+    return sorted(found)
 
 
 def default_kubeconfig(env: Mapping[str, str]) -> str | None:

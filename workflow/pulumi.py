@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -65,6 +66,10 @@ class StackCommand:
             self._find_stack()
             return
         self._stage_dir.mkdir(parents=True, exist_ok=True)
+        with self._alone():
+            self._prepare_own()
+
+    def _prepare_own(self) -> None:
         shutil.copy(self.project / "Pulumi.yaml", self._stage_dir / "Pulumi.yaml")
         listed = json.loads(self._capture(["stack", "ls", "--json"], cwd=self._stage_dir))
         if self.stack not in {entry["name"].split("/")[-1] for entry in listed} or not self._salt_file.exists():
@@ -161,7 +166,8 @@ class StackCommand:
         with tempfile.TemporaryDirectory(prefix="lantau-") as folder:
             log = Path(folder) / "events.jsonl"
             command = [verb, "--stack", self.stack, *self._config(), "--event-log", str(log), *options]
-            status = self._stream(command)
+            with self._alone():
+                status = self._stream(command)
             outcome = read_outcome(log)
         if status and (outcome.interrupted or status == INTERRUPTED or status < 0):
             raise WorkflowError(f"pulumi {verb} was interrupted. The same command continues where it stopped.", outcome)
@@ -206,9 +212,29 @@ class StackCommand:
             check=False,
         )
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second command off a stack whose state is kept here. WorkflowError when there is one already."""
+        if self.state_dir is None:
+            yield
+            return
+        with (self._stage_dir / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise WorkflowError(
+                    f"another command works on stack {self.stack} right now. Wait for its end, then try again."
+                ) from None
+            yield
+
     def _environment(self) -> dict[str, str]:
         foreign = () if self.state_dir is None else FOREIGN_VARIABLES
-        values = {name: value for name, value in os.environ.items() if name not in foreign}
+        values = {
+            # Settings of the Kubernetes provider belong into the program, where a review sees them.
+            name: value
+            for name, value in os.environ.items()
+            if name not in foreign and not name.startswith("PULUMI_K8S_")
+        }
         # The event log is an option of the debug commands; Pulumi's Automation API switches it on in the same way.
         values |= {"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_DEBUG_COMMANDS": "true"}
         return self.engine.environment({**values, **self.env})

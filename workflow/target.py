@@ -79,11 +79,24 @@ def progress(message: str) -> None:
 def kubeconfig_of(platform: Platform) -> str | None:
     """The kubeconfig with the stack's cluster, without starting anything. Raises WorkflowError when there is none."""
     if platform.name != SANDBOX_STACK:
-        return default_kubeconfig(os.environ)
+        kubeconfig = default_kubeconfig(os.environ)
+        require_context(platform, contexts(kubeconfig))
+        return kubeconfig
     sandbox = Sandbox(SANDBOX_STACK)
     if not sandbox.folder.exists() or not sandbox.status().running:
         raise WorkflowError("the sandbox does not run. Start it with: make up")
     return str(sandbox.kubeconfig(platform.stack.cluster.context))
+
+
+def require_context(platform: Platform, known: list[str]) -> None:
+    """Raise WorkflowError when the stack's context is not among those of the kubeconfig."""
+    context = platform.stack.cluster.context
+    if context not in known:
+        hint = nearest(context, known) if known else "It has none."
+        raise WorkflowError(
+            f"the kubeconfig has no context {context}, of Pulumi.{platform.name}.yaml. {hint}\n"
+            f"Point KUBECONFIG at the cluster's file, or change cluster.context of the stack."
+        )
 
 
 def end_sandboxes() -> list[str]:
@@ -122,10 +135,7 @@ def target(project: Path, platform: Platform, *, preview_only: bool = False) -> 
         yield Target(Kind.OWN, platform, command, kubeconfig, hints_for(platform))
         return
     if not preview_only:
-        raise WorkflowError(
-            f"the kubeconfig has no context {context}, of Pulumi.{platform.name}.yaml. {nearest(context, known)}\n"
-            f"Point KUBECONFIG at the cluster's file, or change cluster.context of the stack."
-        )
+        require_context(platform, known)
     console.print(
         f"[yellow]No context {context} in the kubeconfig:[/yellow] previewing on an empty stand-in with its nodes."
     )

@@ -22,9 +22,10 @@ class InstallationArgs:
 
 
 class Installation(Component):
-    """An identity that is drawn once and stays for the life of the stack, written where people look for it.
+    """Who owns the cluster, written where people look for it, and an identity that is drawn once for the stack's life.
 
     A cluster that was rebuilt under the same name is another installation: records of two of them are never mixed up.
+    The identity is an output only: in the record it would be unknown in the first preview, which judges every value.
     """
 
     TOKEN: ClassVar[str] = "lantau:cluster:Installation"
@@ -44,7 +45,7 @@ class Installation(Component):
                 namespace=NAMESPACE_SYSTEM,
                 labels=standard_labels("installation", instance=name, tier="system"),
             ),
-            data={"identity": self.identity, "stack": args.stack_name, "stage": args.stage},
+            data={"stack": args.stack_name, "stage": args.stage},
             opts=self.child(),
         )
         self.finish({"identity": self.identity})

@@ -2,6 +2,7 @@
 
 from sandbox.cluster.instance import FOREIGN_VARIABLES, Sandbox
 from sandbox.cluster.nodes import A100, DEFAULT_NODES, RTX_4090, Card, NodeSpec
+from sandbox.cluster.proxy import without_proxy
 from sandbox.cluster.status import NodeStatus, ProcessStatus, Status
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "ProcessStatus",
     "Sandbox",
     "Status",
+    "without_proxy",
 ]

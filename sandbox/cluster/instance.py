@@ -18,6 +18,7 @@ from sandbox.cluster.lock import exclusive
 from sandbox.cluster.nodes import DEFAULT_NODES, NodeSpec
 from sandbox.cluster.ports import DEFAULT_NAME, Ports, is_free, taken_message
 from sandbox.cluster.process import ProcessTable, Spec
+from sandbox.cluster.proxy import without_proxy
 from sandbox.cluster.seed import harvest, plant, seed_file
 from sandbox.cluster.services import Services
 from sandbox.cluster.status import ProcessStatus, Status
@@ -170,6 +171,7 @@ class Sandbox:
         ports = self._ports()
         credentials = self._write_credentials()
         return {
+            **without_proxy(os.environ),
             "KUBECONFIG": str(self._layout.kubeconfig),
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{ports.aws}",
             "AWS_REGION": services.REGION,
