@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import types
 import typing
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import ErrorDetails
 
-from lantau.problems import InvalidInput, Problem, dotted, nearest
+from lantau.problems import InvalidInput, Problem, dotted, nearest, shown
 from lantau.problems import Path as FieldPath
 from lantau.yamlfile import YamlFile
 
 DNS_LABEL = r"^[a-z]([-a-z0-9]*[a-z0-9])?$"
-SHOWN_VALUE_CHARACTERS = 60
+LARGEST_SHOWN_NUMBER = 10**12
 
 Model = TypeVar("Model", bound="Frozen")
 
@@ -36,6 +46,13 @@ class Frozen(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, strict=False, use_attribute_docstrings=True
     )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _scalar(cls, value: Any, info: ValidationInfo) -> Any:
+        # Strictness of pydantic would refuse lists for tuples and words for enums too, which is all that YAML has.
+        field = cls.model_fields[info.field_name or ""]
+        return _of_its_kind(value, _scalar_kind(field.annotation), info.field_name or "", field.examples or [])
 
 
 def parse(model: type[Model], data: Mapping[str, Any], *, source: YamlFile | None, root: FieldPath = ()) -> Model:
@@ -102,7 +119,7 @@ def _problems(
     key = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
         valid = sorted(parent.model_fields) if parent else []
-        yield located(path, f'"{key}" is not a key here. {nearest(key, valid)}', source=source, root=root)
+        yield located(path, f"{shown(key)} is not a key here. {nearest(key, valid)}", source=source, root=root)
         return
     if kind == "missing":
         field = parent.model_fields.get(key) if parent else None
@@ -119,12 +136,12 @@ def _problems(
     if violations:
         return
     value = _value_at(data, path)
-    shown = "" if value is None or isinstance(value, (dict, list)) else f" (now: {_short(value)})"
+    now = _now(value)
     field = parent.model_fields.get(key) if parent else None
     reason = f". {field.description}" if field and field.description else ""
     message = details["msg"].removeprefix("Value error, ")
     fix = f"{key}: {_example(None, field.examples)}" if field and field.examples else ""
-    yield located(path, f"{message[0].lower()}{message[1:]}{shown}{reason}", fix=fix, source=source, root=root)
+    yield located(path, f"{message[0].lower()}{message[1:]}{now}{reason}", fix=fix, source=source, root=root)
 
 
 def _is_in(data: Any, loc: tuple[int | str, ...], part: int | str) -> bool:
@@ -155,9 +172,46 @@ def _value_at(data: Any, path: FieldPath) -> Any:
     return data
 
 
-def _short(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= SHOWN_VALUE_CHARACTERS else text[: SHOWN_VALUE_CHARACTERS - 1] + "…"
+def _scalar_kind(annotation: Any) -> type | None:
+    """bool, int, float or str when a field holds just that, through optional and literal types; else None."""
+    kind = _unwrap(annotation)
+    if typing.get_origin(kind) is typing.Literal:
+        kind = type(typing.get_args(kind)[0])
+    return kind if kind in (bool, int, float, str) else None
+
+
+def _of_its_kind(value: Any, kind: type | None, key: str, examples: list[Any]) -> Any:
+    """The value, refused where YAML's scalar is of another kind than the field: nothing is converted silently."""
+    if kind is bool and not isinstance(value, bool):
+        raise RuleViolation((), f"this is true or false, without quotes{_now(value)}", fix=f"{key}: true")
+    if kind in (int, float):
+        if isinstance(value, bool):
+            raise RuleViolation((), f"this is a number, not true or false{_now(value)}", fix=_number(key, examples))
+        if isinstance(value, str):
+            raise RuleViolation((), f"this is a number, without quotes{_now(value)}", fix=_number(key, examples))
+    if kind is str and isinstance(value, (bool, int, float, date)):
+        example = json.dumps(str(examples[0]).strip('"')) if examples else '"<text>"'
+        raise RuleViolation(
+            (),
+            f"this is text (a string), and YAML reads it as something else: put it in quotes{_now(value)}",
+            fix=f"{key}: {example}",
+        )
+    return value
+
+
+def _number(key: str, examples: list[Any]) -> str:
+    return f"{key}: {examples[0] if examples else '<number>'}"
+
+
+def _now(value: object) -> str:
+    """The refused value in brackets; described where it could be a secret, left out where it says nothing."""
+    if isinstance(value, str):
+        return f" (now: {shown(value)})"
+    if isinstance(value, bool):
+        return f" (now: {str(value).lower()})"
+    if isinstance(value, (int, float)):
+        return f" (now: {value})" if abs(value) <= LARGEST_SHOWN_NUMBER else " (now: a very large number)"
+    return ""
 
 
 def _model_at(model: type[Frozen], path: FieldPath) -> type[Frozen] | None:

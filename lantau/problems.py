@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Path = tuple[str | int, ...]
+
+LONGEST_SHOWN = 40
+# One leading capital is let through, so that "Production" can be shown next to "production".
+_PLAIN_WORD = re.compile(r"[A-Za-z]?[a-z0-9\-./:_]*")
+_LOOKS_SECRET = re.compile(
+    r"(?=[a-z]*[0-9])[A-Za-z0-9]{16,}|[A-Za-z0-9]{24,}"
+    r"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-|^(sk|pk|rk|ghp|gho|hf|glpat|xox[a-z])[-_]",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +51,32 @@ class InvalidInput(Exception):  # noqa: N818 - it names the input's fault, not t
         super().__init__("\n".join(problem.render() for problem in self.problems))
 
 
+def harmless(text: str) -> bool:
+    """Whether a text may be repeated in a message: short, plain, and not of the shape of a key or a password."""
+    if len(text) > LONGEST_SHOWN or not _PLAIN_WORD.fullmatch(text) or _LOOKS_SECRET.search(text):
+        return False
+    return not (text[:1].isupper() and any(char.isdigit() for char in text))
+
+
+def shown(text: str) -> str:
+    """A text of a file in quotes, or only its length when it could be a secret that stands in a wrong place."""
+    if harmless(text):
+        return f'"{text}"'
+    return f"a text of {len(text)} {'character' if len(text) == 1 else 'characters'}"
+
+
 def dotted(path: Path) -> str:
-    """A path as people write it: `models.chat.canary.weight`, `pools.online.nodes[0]`."""
+    """A path as people write it: `models.chat.canary.weight`, `pools.online.nodes[0]`.
+
+    A key that could be a secret in a wrong place is only described.
+    """
     text = ""
     for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        if isinstance(part, int):
+            text += f"[{part}]"
+            continue
+        key = part if harmless(part) else f"<{shown(part)}>"
+        text += f".{key}" if text else key
     return text
 
 

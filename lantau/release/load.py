@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lantau.modelling import parse
-from lantau.problems import InvalidInput, Problem, nearest
+from lantau.problems import InvalidInput, Problem, dotted, nearest, shown
 from lantau.release.model import Release
 from lantau.yamlfile import read_yaml
 
@@ -29,7 +29,12 @@ def read_release(root: Path, model: str, release: str) -> Release:
         known = releases_of(root, model)
         hint = nearest(release, known) if known else f"There is no folder {FOLDER}/{model} with releases yet."
         raise InvalidInput(
-            [Problem(f"models.{model}", f'release "{release}" has no file {path.relative_to(root)}. {hint}')]
+            [
+                Problem(
+                    dotted(("models", model)),
+                    f"release {shown(release)} has no file in {FOLDER}/{shown(model).strip(chr(34))}. {hint}",
+                )
+            ]
         )
     source = read_yaml(path, what="release file")
     relative = type(source)(name=str(path.relative_to(root)), data=source.data, tree=source.tree)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lantau.modelling import parse
-from lantau.problems import InvalidInput, Problem, nearest
+from lantau.problems import InvalidInput, Problem, dotted, nearest, shown
 from lantau.stack.model import Stack
 from lantau.yamlfile import YamlFile, read_yaml
 
@@ -41,8 +41,8 @@ def load_stack(root: Path, stack: str) -> Stack:
     source = read_stack_file(root, stack)
     problems = [
         Problem(
-            key,
-            f'"{key}" is not a key of a stack file. {nearest(key, sorted(PULUMI_KEYS))}',
+            dotted((key,)),
+            f"{shown(key)} is not a key of a stack file. {nearest(key, sorted(PULUMI_KEYS))}",
             file=source.name,
             line=source.line((key,)),
         )
@@ -65,8 +65,8 @@ def load_stack(root: Path, stack: str) -> Stack:
         )
     problems = [
         Problem(
-            f"config.{key}",
-            f'"{key}" is not read by this program. {nearest(key, [STACK_KEY])}',
+            dotted(("config", key)),
+            f"{shown(key)} is not read by this program. {nearest(key, [STACK_KEY])}",
             file=source.name,
             line=source.line(("config", key)),
         )

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.modelling import Frozen, Name, RuleViolation, RuleViolations
-from lantau.problems import nearest
+from lantau.problems import nearest, shown
 from lantau.stack.models import ServedModel
 from lantau.stack.pools import Pool, Role
 from lantau.stack.tiers import BatchJob, Business, Vector
@@ -95,14 +95,15 @@ class Stack(Frozen):
         for node in sorted(node for node, count in owners.items() if count > 1):
             named = [name for name, pool in self.pools.items() if node in pool.nodes]
             yield RuleViolation(
-                ("pools", named[-1], "nodes"), f"{node} is already in pool {named[0]}; a node is in one pool only"
+                ("pools", named[-1], "nodes"),
+                f"{shown(node)} is already in pool {named[0]}; a node is in one pool only",
             )
         for name, model in self.models.items():
             for release, _ in model.replicas_by_release():
                 if len(name) + len(release) > LONGEST_WORKLOAD_NAME - 1:
                     yield RuleViolation(
                         ("models", name),
-                        f"{name}-{release} names pods; such a name has at most {LONGEST_WORKLOAD_NAME} characters",
+                        f"the names of model and release name pods: at most {LONGEST_WORKLOAD_NAME} characters",
                     )
         if self.stage.live:
             yield from self._live_violations()
@@ -117,7 +118,7 @@ class Stack(Frozen):
         for path, pool, role in uses:
             fitting = [name for name, candidate in self.pools.items() if candidate.role is role]
             if pool not in self.pools:
-                yield RuleViolation(path, f'there is no pool "{pool}". {nearest(pool, list(self.pools))}')
+                yield RuleViolation(path, f"there is no pool {shown(pool)}. {nearest(pool, list(self.pools))}")
             elif self.pools[pool].role is not role:
                 hint = (
                     f"pool: {fitting[0]}" if fitting else f"pools: {{<name>: {{role: {role}, machine: …, nodes: […]}}}}"
@@ -131,7 +132,7 @@ class Stack(Frozen):
             path = ("models", name, "overflow")
             if model.overflow not in self.pools:
                 yield RuleViolation(
-                    path, f'there is no pool "{model.overflow}". {nearest(model.overflow, list(self.pools))}'
+                    path, f"there is no pool {shown(model.overflow)}. {nearest(model.overflow, list(self.pools))}"
                 )
             elif not self.pools[model.overflow].shared_with_online:
                 yield RuleViolation(

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.modelling import DNS_LABEL, Frozen, RuleViolation
+from lantau.problems import shown
 
 ReleaseName = Annotated[
     str,
@@ -51,14 +52,16 @@ class ServedModel(Frozen):
         if self.canary and self.canary.release == self.stable:
             raise RuleViolation(
                 ("canary", "release"),
-                f"{self.stable} is already the stable release",
+                f"{shown(self.stable)} is already the stable release",
                 fix="canary: {release: <another release>, weight: 5}   # or leave canary out",
             )
         if self.previous == self.stable:
-            raise RuleViolation(("previous",), f"{self.stable} is the stable release; previous is the one before it")
+            raise RuleViolation(
+                ("previous",), f"{shown(self.stable)} is the stable release; previous is the one before it"
+            )
         if self.canary and self.canary.release == self.previous:
             raise RuleViolation(
-                ("canary", "release"), f"{self.previous} is kept warm as previous; promote it by stable instead"
+                ("canary", "release"), f"{shown(self.previous)} is kept warm as previous; promote it by stable instead"
             )
         return self
 

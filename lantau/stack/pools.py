@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from lantau.catalog import Machine, machines
 from lantau.modelling import Frozen, RuleViolation
-from lantau.problems import nearest
+from lantau.problems import nearest, shown
 
 NodeName = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253), Field(examples=["gpu-a100-1"])
@@ -56,11 +56,11 @@ class Pool(Frozen):
         if self.machine not in known:
             raise RuleViolation(
                 ("machine",),
-                f'"{self.machine}" is no machine class of the catalogue. {nearest(self.machine, list(known))}',
+                f"{shown(self.machine)} is no machine class of the catalogue. {nearest(self.machine, list(known))}",
             )
         if len(set(self.nodes)) != len(self.nodes):
             twice = sorted({node for node in self.nodes if self.nodes.count(node) > 1})
-            raise RuleViolation(("nodes",), f"these nodes are named twice: {', '.join(twice)}")
+            raise RuleViolation(("nodes",), f"these nodes are named twice: {', '.join(map(shown, twice))}")
         if self.role.gpu and not self.hardware.cards:
             gpu = sorted(name for name, machine in known.items() if machine.cards)
             raise RuleViolation(
