@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from lantau.problems import InvalidInput, Problem, dotted, nearest, shown
+from lantau.problems import InvalidInput, Problem, dotted, fullwidth_hint, nearest, shown
 from lantau.problems import Path as FieldPath
 from lantau.yamlfile import YamlFile
 
@@ -119,7 +119,12 @@ def _problems(
     key = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
         valid = sorted(parent.model_fields) if parent else []
-        yield located(path, f"{shown(key)} is not a key here. {nearest(key, valid)}", source=source, root=root)
+        yield located(
+            path,
+            f"{shown(key)} is not a key here. {nearest(key, valid)}{fullwidth_hint(key)}",
+            source=source,
+            root=root,
+        )
         return
     if kind == "missing":
         field = parent.model_fields.get(key) if parent else None
@@ -206,7 +211,7 @@ def _number(key: str, examples: list[Any]) -> str:
 def _now(value: object) -> str:
     """The refused value in brackets; described where it could be a secret, left out where it says nothing."""
     if isinstance(value, str):
-        return f" (now: {shown(value)})"
+        return f" (now: {shown(value)}{fullwidth_hint(value)})"
     if isinstance(value, bool):
         return f" (now: {str(value).lower()})"
     if isinstance(value, (int, float)):

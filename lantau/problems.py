@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -63,6 +64,17 @@ def shown(text: str) -> str:
     if harmless(text):
         return f'"{text}"'
     return f"a text of {len(text)} {'character' if len(text) == 1 else 'characters'}"
+
+
+def fullwidth_hint(text: str) -> str:
+    """` It has full-width characters …` when an input method left such in a text, else nothing."""
+    found = sorted({char for char in text if unicodedata.east_asian_width(char) == "F"})
+    marks = "".join(char for char in found if not char.isalnum() and not char.isspace())
+    if not found:
+        return ""
+    return (
+        f" It has full-width characters{f' ({marks})' if marks else ''}: write half-width ones, such as : and a space"
+    )
 
 
 def dotted(path: Path) -> str:

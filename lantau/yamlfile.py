@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.scalarbool import ScalarBoolean
 
-from lantau.problems import InvalidInput, Problem
+from lantau.problems import InvalidInput, Problem, fullwidth_hint, shown
 from lantau.problems import Path as FieldPath
 
 LARGEST_FILE_BYTES = 4 * 1024 * 1024
+MOST_VALUES = 100_000
+"""Keys and values of a file after its aliases are written out; our largest files have a few thousand."""
+DEEPEST_NESTING = 50
+LARGEST_INTEGER_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,9 @@ def plain(node: Any) -> Any:
     """The same tree in plain dicts, lists and scalars."""
     if isinstance(node, dict):
         return {str(key): plain(value) for key, value in node.items()}
+    if isinstance(node, ScalarBoolean):
+        # ruamel keeps a boolean with an anchor as an integer.
+        return bool(node)
     if isinstance(node, list):
         return [plain(value) for value in node]
     for scalar in (bool, int, float, str):
@@ -51,11 +61,71 @@ def plain(node: Any) -> Any:
     return node
 
 
-def read_yaml(path: Path, *, what: str, how: str = "") -> YamlFile:
+_CONTROL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]")
+_QUOTED = re.compile(r"""(["'])(.+?)\1""")
+
+
+def _reason(error: MarkedYAMLError) -> str:
+    """What the parser says, without the values that it quotes from the file."""
+    reason = (error.problem or "it cannot be parsed").splitlines()[0]
+    if isinstance(error, DuplicateKeyError):
+        key = _QUOTED.search(reason)
+        return f"found duplicate key {shown(key[2])}" if key else "found duplicate key"
+    return _QUOTED.sub(lambda quoted: shown(quoted[2]), reason)
+
+
+def _hint(text: str, line: int | None) -> str:
+    """Where full-width characters broke a file: on the refused line, on the one before it, or else on the first."""
+    lines = text.splitlines()
+    near = [line - 1, line - 2] if line else range(len(lines))
+    for index in near:
+        content = lines[index].split(" #")[0] if 0 <= index < len(lines) else ""
+        if not content.lstrip().startswith("#") and (hint := fullwidth_hint(content)):
+            return f"Look at line {index + 1}.{hint}."
+    return ""
+
+
+def _excess(tree: Any) -> str:
+    """What about a tree is beyond what a person writes; each shared node is visited once."""
+    sizes: dict[int, tuple[int, int]] = {}
+    open_nodes: set[int] = set()
+
+    def measure(node: Any) -> tuple[int, int]:
+        if isinstance(node, int) and node.bit_length() > LARGEST_INTEGER_BITS:
+            raise _ExcessError("holds a number of more than 19 digits")
+        if not isinstance(node, (dict, list)):
+            return 1, 0
+        if id(node) in open_nodes:
+            raise _ExcessError("holds an alias that contains itself")
+        if id(node) not in sizes:
+            open_nodes.add(id(node))
+            if len(open_nodes) > DEEPEST_NESTING:
+                raise _ExcessError(f"is nested deeper than {DEEPEST_NESTING} levels")
+            parts = [measure(part) for part in (node.values() if isinstance(node, dict) else node)]
+            open_nodes.discard(id(node))
+            sizes[id(node)] = 1 + sum(size for size, _ in parts), 1 + max((depth for _, depth in parts), default=0)
+        return sizes[id(node)]
+
+    try:
+        size, depth = measure(tree)
+    except _ExcessError as error:
+        return str(error)
+    if size > MOST_VALUES:
+        return f"has more than {MOST_VALUES:,} values when its aliases are written out"
+    return f"is nested deeper than {DEEPEST_NESTING} levels" if depth > DEEPEST_NESTING else ""
+
+
+class _ExcessError(Exception):
+    """A tree is refused while it is measured."""
+
+
+def read_yaml(path: Path, *, what: str, how: str = "", example: str = "") -> YamlFile:
     """Read the YAML mapping in `path`.
 
-    `what` names the kind of file in errors ("release file"), `how` says what to do when it is missing.
-    Raises InvalidInput when the file is missing, unreadable, too large, not YAML or not a mapping.
+    `what` names the kind of file in errors ("release file"), `how` says what to do when it is missing,
+    `example` is the YAML to begin an empty file with.
+    Raises InvalidInput when the file is missing, unreadable, too large, not YAML, not a mapping, or when its
+    aliases, nesting or numbers are beyond what a person writes.
     """
     name = str(path)
 
@@ -74,16 +144,29 @@ def read_yaml(path: Path, *, what: str, how: str = "") -> YamlFile:
         raise refuse(f"this {what} is not UTF-8 text") from None
     except OSError as error:
         raise refuse(f"this {what} cannot be read: {error.strerror}") from None
+    if control := _CONTROL.search(text):
+        raise refuse(
+            f"this {what} holds the control character U+{ord(control[0]):04X}, which no YAML file may",
+            line=text.count("\n", 0, control.start()) + 1,
+        )
     yaml = YAML(typ="rt")
     yaml.allow_duplicate_keys = False
     try:
         tree = yaml.load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        reason = (error.problem or "it cannot be parsed").splitlines()[0]
-        raise refuse(f"this is not valid YAML: {reason}", line=mark.line + 1 if mark else None) from None
-    except (YAMLError, ValueError, RecursionError):
-        raise refuse("this is not valid YAML") from None
+        line = mark.line + 1 if mark else None
+        raise refuse(f"this is not valid YAML: {_reason(error)}", _hint(text, line), line=line) from None
+    except RecursionError:
+        raise refuse(f"this {what} is nested deeper than {DEEPEST_NESTING} levels") from None
+    except ValueError:
+        raise refuse(f"a number or a date in this {what} cannot be read: it is absurdly long, or no such day") from None
+    except YAMLError:
+        raise refuse("this is not valid YAML: it cannot be parsed", _hint(text, None)) from None
+    if tree is None:
+        raise refuse(f"this {what} is empty; it is a mapping of keys to values", example)
     if not isinstance(tree, CommentedMap):
-        raise refuse(f"a {what} is a mapping of keys to values")
+        raise refuse(f"a {what} is a mapping of keys to values", _hint(text, None) or example)
+    if excess := _excess(tree):
+        raise refuse(f"this {what} {excess}")
     return YamlFile(name=name, data=plain(tree), tree=tree)

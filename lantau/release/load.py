@@ -10,6 +10,7 @@ from lantau.release.model import Release
 from lantau.yamlfile import read_yaml
 
 FOLDER = "releases"
+EXAMPLE = "model:\n  name: Qwen/Qwen3-8B\n  image: registry.example.internal/team/weights@sha256:<64 hex digits>\n…"
 
 
 def release_path(root: Path, model: str, release: str) -> Path:
@@ -36,6 +37,6 @@ def read_release(root: Path, model: str, release: str) -> Release:
                 )
             ]
         )
-    source = read_yaml(path, what="release file")
+    source = read_yaml(path, what="release file", example=EXAMPLE)
     relative = type(source)(name=str(path.relative_to(root)), data=source.data, tree=source.tree)
     return parse(Release, source.data, source=relative)

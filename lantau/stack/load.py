@@ -14,6 +14,7 @@ from lantau.yamlfile import YamlFile, read_yaml
 
 STACK_KEY = "lantau:stack"
 ROOT = ("config", STACK_KEY)
+EXAMPLE = f"config:\n  {STACK_KEY}:\n    stage: test\n    …"
 PULUMI_KEYS = {"config", "encryptionsalt", "encryptedkey", "secretsprovider", "environment", "backend"}
 
 
@@ -28,7 +29,7 @@ def read_stack_file(root: Path, stack: str) -> YamlFile:
     if not path.is_file():
         known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
         raise InvalidInput([Problem("", f"there is no stack file {path.name}. {nearest(stack, known)}")])
-    return replace(read_yaml(path, what="stack file"), name=path.name)
+    return replace(read_yaml(path, what="stack file", example=EXAMPLE), name=path.name)
 
 
 def parse_stack(data: Mapping[str, Any], source: YamlFile | None = None) -> Stack:
@@ -58,7 +59,7 @@ def load_stack(root: Path, stack: str) -> Stack:
                 Problem(
                     "config",
                     f"a stack is described under {STACK_KEY}",
-                    fix=f"config:\n  {STACK_KEY}:\n    stage: test\n    …",
+                    fix=EXAMPLE,
                     file=source.name,
                 )
             ]
