@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from lantau.problems import InvalidInput
+from lantau.problems import InvalidInput, harmless
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,7 +46,10 @@ def check(
         except InvalidInput as error:
             failed = True
             count = len(error.problems)
-            typer.echo(f"{name}: {count} {'problem' if count == 1 else 'problems'}", err=True)
+            typer.echo(
+                f"{name if name and harmless(name) else 'this stack'}: {count} {'problem' if count == 1 else 'problems'}",
+                err=True,
+            )
             for problem in error.problems:
                 typer.echo("  " + problem.render().replace("\n", "\n  "), err=True)
         else:

@@ -13,7 +13,7 @@ from lantau.modelling import located
 from lantau.problems import InvalidInput, Problem
 from lantau.release import Release, read_release
 from lantau.stack import Stack, load_stack, parse_stack
-from lantau.stack.load import ROOT, read_stack_file
+from lantau.stack.load import ROOT, check_stack_name, read_stack_file
 from lantau.yamlfile import YamlFile
 
 
@@ -62,6 +62,7 @@ def load_platform(root: Path, name: str, data: Mapping[str, Any] | None = None) 
     `data` is the value of `lantau:stack` as Pulumi read it; without it the stack's file is read.
     Raises InvalidInput with every problem that was found.
     """
+    check_stack_name(root, name)
     source: YamlFile | None = None
     if data is None:
         stack = load_stack(root, name)
@@ -75,11 +76,19 @@ def load_platform(root: Path, name: str, data: Mapping[str, Any] | None = None) 
     releases: dict[tuple[str, str], Release] = {}
     problems: list[Problem] = []
     for model_name, model in stack.models.items():
-        for release, _ in model.replicas_by_release():
+        for pointer, release in model.pointers():
             try:
                 releases[model_name, release] = read_release(root, model_name, release)
             except InvalidInput as error:
-                problems.extend(error.problems)
+                # A problem without a file is a missing release: the pointer to it is what a person has to change.
+                problems.extend(
+                    found
+                    if found.file
+                    else located(
+                        ("models", model_name, *pointer), found.message, fix=found.fix, source=source, root=ROOT
+                    )
+                    for found in error.problems
+                )
     if not problems:
         platform = Platform(name, stack, releases)
         problems.extend(_card_problems(platform, source))

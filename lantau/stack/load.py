@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from lantau.yamlfile import YamlFile, read_yaml
 STACK_KEY = "lantau:stack"
 ROOT = ("config", STACK_KEY)
 EXAMPLE = f"config:\n  {STACK_KEY}:\n    stage: test\n    …"
+STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 PULUMI_KEYS = {"config", "encryptionsalt", "encryptedkey", "secretsprovider", "environment", "backend"}
 
 
@@ -23,11 +25,36 @@ def stack_file(root: Path, stack: str) -> Path:
     return root / f"Pulumi.{stack}.yaml"
 
 
+def stacks_of(root: Path) -> list[str]:
+    """Names of the stacks that have a file, sorted."""
+    return sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
+
+
+def check_stack_name(root: Path, stack: str) -> None:
+    """Refuse what cannot be a stack's name with InvalidInput, before it becomes part of any path."""
+    if STACK_NAME.fullmatch(stack):
+        return
+    known = ", ".join(stacks_of(root))
+    there = f"Stacks here: {known}." if known else "There is no Pulumi.<stack>.yaml here yet."
+    raise InvalidInput(
+        [
+            Problem(
+                "",
+                f"{shown(stack)} is not the name of a stack: letters, digits, - _ . only. {there}",
+            )
+        ]
+    )
+
+
 def read_stack_file(root: Path, stack: str) -> YamlFile:
-    """Read the file of a stack. Raises InvalidInput when it is missing (naming those that exist) or not YAML."""
+    """Read the file of a stack.
+
+    Raises InvalidInput when `stack` is no name, when the file is missing (naming those that exist) or not YAML.
+    """
+    check_stack_name(root, stack)
     path = stack_file(root, stack)
     if not path.is_file():
-        known = sorted(found.name.removeprefix("Pulumi.").removesuffix(".yaml") for found in root.glob("Pulumi.*.yaml"))
+        known = stacks_of(root)
         raise InvalidInput([Problem("", f"there is no stack file {path.name}. {nearest(stack, known)}")])
     return replace(read_yaml(path, what="stack file", example=EXAMPLE), name=path.name)
 

@@ -65,6 +65,14 @@ class ServedModel(Frozen):
             )
         return self
 
+    def pointers(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Each running release with the path of the key that names it: stable, canary, previous."""
+        yield ("stable",), self.stable
+        if self.canary:
+            yield ("canary", "release"), self.canary.release
+        if self.previous:
+            yield ("previous",), self.previous
+
     def replicas_by_release(self) -> Iterator[tuple[str, int]]:
         """Each running release with its number of pods: stable, canary, previous."""
         yield self.stable, self.replicas

@@ -105,7 +105,7 @@ def test_a_missing_key_is_explained_with_the_yaml_to_write(refusal: Refusal) -> 
         ),
         (
             lambda s: s["models"]["chat"]["canary"].update(release="qwen3-8b-r4"),
-            "models.chat",
+            "models.chat.canary.release",
             'Did you mean "qwen3-8b-r3"?',
         ),
         (
@@ -183,3 +183,30 @@ def test_data_that_pulumi_read_is_checked_like_the_file(project: Path, stack_dat
     stack_data["models"]["chat"]["replicaz"] = 2
     with pytest.raises(InvalidInput, match=r"Pulumi\.sandbox\.yaml:[0-9]+: .*replicaz"):
         load_platform(project, "sandbox", stack_data)
+
+
+@pytest.mark.parametrize("name", ["../x", "", "a b", "/etc/passwd", "x" * 101, "a\nb", "."])
+def test_what_cannot_be_a_stack_name_is_refused_before_any_file_is_read(project: Path, name: str) -> None:
+    for load in (load_stack, load_platform):
+        with pytest.raises(InvalidInput) as caught:
+            load(project, name)
+        (problem,) = caught.value.problems
+        assert "is not the name of a stack: letters, digits, - _ ." in problem.message
+        assert "Stacks here: sandbox." in problem.message
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        (lambda m: m.update(stable="gone-r1"), "stable"),
+        (lambda m: m["canary"].update(release="gone-r1"), "canary.release"),
+        (lambda m: m.update(previous="gone-r1"), "previous"),
+    ],
+)
+def test_a_missing_release_is_told_at_the_line_that_points_to_it(
+    project: Path, refusal: Refusal, change: Callable[[dict[str, Any]], None], pointer: str
+) -> None:
+    (problem,) = refusal(lambda stack: change(stack["models"]["chat"])).problems
+    assert problem.where == f"config.lantau:stack.models.chat.{pointer}"
+    assert problem.file == "Pulumi.sandbox.yaml"
+    assert "gone-r1" in (project / problem.file).read_text().splitlines()[(problem.line or 0) - 1]
