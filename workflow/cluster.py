@@ -258,7 +258,8 @@ def contexts(kubeconfig: str | None) -> list[str]:
     for path in filter(None, (kubeconfig or "").split(os.pathsep)):
         try:
             tree = YAML(typ="safe", pure=True).load(Path(path).read_text(encoding="utf-8"))
-            found.update(entry["name"] for entry in tree.get("contexts") or [])
+            # An empty file is an empty kubeconfig, as kubectl has it.
+            found.update(entry["name"] for entry in (tree or {}).get("contexts") or [])
         except FileNotFoundError:
             raise WorkflowError(f"there is no kubeconfig {path}. Point KUBECONFIG at your cluster's file.") from None
         except OSError as error:

@@ -261,8 +261,10 @@ class StackCommand:
 
 def _is_pulumi(pid: int) -> bool:
     """Whether the process lives and is a pulumi; after a restart of the machine its number may be another program's."""
+    process = Path(f"/proc/{pid}")
     try:
-        return Path(f"/proc/{pid}/comm").read_text().strip() == "pulumi"
+        # A process that ended and that nobody has waited for yet keeps its name, but no command line.
+        return (process / "comm").read_text().strip() == "pulumi" and bool((process / "cmdline").read_bytes())
     except OSError:
         return False
 

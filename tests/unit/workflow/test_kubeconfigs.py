@@ -30,8 +30,9 @@ def test_several_files_are_read_together(tmp_path: Path) -> None:
     assert contexts(f"{first}:{second}") == ["hk-prod", "hk-test"]
 
 
-def test_no_kubeconfig_has_no_contexts() -> None:
+def test_no_kubeconfig_and_an_empty_one_have_no_contexts() -> None:
     assert contexts(None) == []
+    assert contexts("/dev/null") == []
 
 
 @pytest.mark.parametrize(

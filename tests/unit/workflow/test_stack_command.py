@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -127,6 +128,18 @@ def test_the_lock_of_a_living_run_is_respected(command: StackCommand, living: in
     with pytest.raises(WorkflowError, match=rf"another pulumi \(process {living}\) works on stack dev\. Wait"):
         command.prepare()
     assert held.exists()
+
+
+def test_the_lock_of_a_run_that_ended_unnoticed_is_cleared(command: StackCommand, tmp_path: Path) -> None:
+    """Its parent was killed as well, so that nobody has waited for it: it is listed, but it is dead."""
+    program = tmp_path / "pulumi"
+    program.symlink_to("/bin/true")
+    with subprocess.Popen([str(program)]) as gone:
+        os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)
+        assert Path(f"/proc/{gone.pid}/comm").read_text().strip() == "pulumi"
+        path = lock(command, gone.pid)
+        command.prepare()
+    assert not path.exists()
 
 
 def test_the_lock_of_another_stack_is_none_of_ours(command: StackCommand) -> None:
