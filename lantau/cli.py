@@ -46,8 +46,9 @@ def check(
         except InvalidInput as error:
             failed = True
             count = len(error.problems)
+            title = name if name and harmless(name) else "this stack"
             typer.echo(
-                f"{name if name and harmless(name) else 'this stack'}: {count} {'problem' if count == 1 else 'problems'}",
+                f"{title}: {count} {'problem' if count == 1 else 'problems'}",
                 err=True,
             )
             for problem in error.problems:

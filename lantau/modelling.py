@@ -121,7 +121,7 @@ def _problems(
         valid = sorted(parent.model_fields) if parent else []
         yield located(
             path,
-            f"{shown(key)} is not a key here. {nearest(key, valid)}{fullwidth_hint(key)}",
+            f"{shown(key)} is not a key here. {nearest(key, valid)}{fullwidth_hint(key).removeprefix('.')}",
             source=source,
             root=root,
         )

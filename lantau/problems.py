@@ -66,14 +66,19 @@ def shown(text: str) -> str:
     return f"a text of {len(text)} {'character' if len(text) == 1 else 'characters'}"
 
 
+def bare(text: str) -> str:
+    """As `shown`, without the quotes: for lists of names."""
+    return text if harmless(text) else shown(text)
+
+
 def fullwidth_hint(text: str) -> str:
-    """` It has full-width characters …` when an input method left such in a text, else nothing."""
+    """`. It has full-width characters …` when an input method left such in a text, else nothing."""
     found = sorted({char for char in text if unicodedata.east_asian_width(char) == "F"})
     marks = "".join(char for char in found if not char.isalnum() and not char.isspace())
     if not found:
         return ""
     return (
-        f" It has full-width characters{f' ({marks})' if marks else ''}: write half-width ones, such as : and a space"
+        f". It has full-width characters{f' ({marks})' if marks else ''}: write half-width ones, such as : and a space"
     )
 
 

@@ -81,7 +81,7 @@ def _hint(text: str, line: int | None) -> str:
     for index in near:
         content = lines[index].split(" #")[0] if 0 <= index < len(lines) else ""
         if not content.lstrip().startswith("#") and (hint := fullwidth_hint(content)):
-            return f"Look at line {index + 1}.{hint}."
+            return f"Look at line {index + 1}{hint}."
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lantau.modelling import parse
-from lantau.problems import InvalidInput, Problem, dotted, nearest, shown
+from lantau.problems import InvalidInput, Problem, bare, dotted, nearest, shown
 from lantau.release.model import Release
 from lantau.yamlfile import read_yaml
 
@@ -33,7 +33,7 @@ def read_release(root: Path, model: str, release: str) -> Release:
             [
                 Problem(
                     dotted(("models", model)),
-                    f"release {shown(release)} has no file in {FOLDER}/{shown(model).strip(chr(34))}. {hint}",
+                    f"release {shown(release)} has no file in {FOLDER}/{bare(model)}. {hint}",
                 )
             ]
         )

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.modelling import Frozen, Name, RuleViolation, RuleViolations
-from lantau.problems import nearest, shown
+from lantau.problems import bare, nearest, shown
 from lantau.stack.models import ServedModel
 from lantau.stack.pools import Pool, Role
 from lantau.stack.tiers import BatchJob, Business, Vector
@@ -96,7 +96,7 @@ class Stack(Frozen):
             named = [name for name, pool in self.pools.items() if node in pool.nodes]
             yield RuleViolation(
                 ("pools", named[-1], "nodes"),
-                f"{shown(node)} is already in pool {named[0]}; a node is in one pool only",
+                f"{bare(node)} is already in pool {named[0]}; a node is in one pool only",
             )
         for name, model in self.models.items():
             for release, _ in model.replicas_by_release():

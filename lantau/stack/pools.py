@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from lantau.catalog import Machine, machines
 from lantau.modelling import Frozen, RuleViolation
-from lantau.problems import nearest, shown
+from lantau.problems import bare, nearest, shown
 
 NodeName = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", max_length=253), Field(examples=["gpu-a100-1"])
@@ -60,7 +60,7 @@ class Pool(Frozen):
             )
         if len(set(self.nodes)) != len(self.nodes):
             twice = sorted({node for node in self.nodes if self.nodes.count(node) > 1})
-            raise RuleViolation(("nodes",), f"these nodes are named twice: {', '.join(map(shown, twice))}")
+            raise RuleViolation(("nodes",), f"these nodes are named twice: {', '.join(map(bare, twice))}")
         if self.role.gpu and not self.hardware.cards:
             gpu = sorted(name for name, machine in known.items() if machine.cards)
             raise RuleViolation(

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.modelling import Frozen, ImageByDigest, Name, RuleViolation
-from lantau.problems import shown
+from lantau.problems import bare
 
 HostName = Annotated[
     str,
@@ -65,7 +65,7 @@ class Business(Frozen):
     @model_validator(mode="after")
     def _rules(self) -> Self:
         if twice := sorted({name for name in self.clients if self.clients.count(name) > 1}):
-            raise RuleViolation(("clients",), f"these clients are named twice: {', '.join(map(shown, twice))}")
+            raise RuleViolation(("clients",), f"these clients are named twice: {', '.join(map(bare, twice))}")
         return self
 
 

@@ -62,11 +62,11 @@ def test_a_missing_key_is_explained_with_the_yaml_to_write(refusal: Refusal) -> 
     ("change", "where", "says"),
     [
         (lambda s: s["pools"]["data"].update(machine="epyc"), "pools.data.machine", "no machine class"),
-        (lambda s: s["pools"]["data"].update(nodes=["data-1", "data-1"]), "pools.data.nodes", 'named twice: "data-1"'),
+        (lambda s: s["pools"]["data"].update(nodes=["data-1", "data-1"]), "pools.data.nodes", "named twice: data-1"),
         (
             lambda s: s["pools"]["data"].update(nodes=["data-1", "biz-1"]),
             "pools.data.nodes",
-            '"biz-1" is already in pool business',
+            "biz-1 is already in pool business",
         ),
         (
             lambda s: s["pools"]["online-a100"].update(machine="epyc-4585px-128g"),
