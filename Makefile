@@ -51,7 +51,8 @@ lint: $(READY) ## style and types
 	$(PY) -m mypy
 
 bench: $(READY) ## preview of hk-prod with the pack against the same resources declared flat
-	@exec $(PY) -m bench
+	@$(PY) -m compileall -q $(PACKAGES)
+	exec $(PY) -m bench
 
 env: $(READY) ## the Python environment, as the lock file says
 
