@@ -32,7 +32,7 @@ def up(stack: Stack = SANDBOX_STACK, yes: Yes = False) -> None:
     with target(PROJECT, platform) as at:
         at.pulumi.prepare()
         ours = at.kind is not Kind.OWN
-        # The sandbox's managed store forgets at every stop, so what it should hold is compared first.
+        # A run that was killed leaves the state behind the cluster, so the two are compared first.
         outcome = at.pulumi.up(yes=yes or ours, refresh=ours)
         show(platform, read_cluster(platform, at.kubeconfig), outcome, at.hints)
 
