@@ -90,6 +90,23 @@ def releases(root: Root = Path()) -> None:
     Console().print(table)
 
 
+@app.command("policy-check")
+def policy_check(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Manifests, folders, stack exports, or - for standard input.")
+    ],
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", help="Levels, settings and exceptions, JSON or YAML.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a finding, one finding a line.")] = False,
+) -> None:
+    """Judge manifests and exported stacks by the policy pack, without an engine."""
+    # The pack and its SDK take longer to load than the other commands to run.
+    from policies.check import run
+
+    raise typer.Exit(run(paths, config, as_json=as_json))
+
+
 def refuse(message: str) -> NoReturn:
     """End the command: the input cannot be used."""
     typer.echo(f"lantau: {message}", err=True)

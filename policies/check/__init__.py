@@ -1,5 +1,5 @@
-"""The rules over manifests and exported stacks, without an engine."""
+"""The rules over manifests and exported stacks, without an engine: what `lantau policy-check` runs."""
 
-from policies.check.command import policy_check_command
+from policies.check.command import run
 
-__all__ = ["policy_check_command"]
+__all__ = ["run"]

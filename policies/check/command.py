@@ -25,11 +25,11 @@ def policy_check_command(
     raise typer.Exit(run(paths, str(config) if config is not None else None, as_json=as_json))
 
 
-def run(paths: list[str], config: str | None = None, *, as_json: bool = False) -> int:
+def run(paths: list[str], config: str | Path | None = None, *, as_json: bool = False) -> int:
     """Judge and print; the exit code."""
     code = CLEAN
     try:
-        checker = Checker(read_configuration(config))
+        checker = Checker(read_configuration(str(config) if config is not None else None))
         files = list(files_of(paths))
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
