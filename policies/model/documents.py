@@ -2,21 +2,18 @@
 
 import base64
 import binascii
-import json
 import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import yaml  # type: ignore[import-untyped]
-
 from policies.model.objects import Obj
 from policies.model.resource import Resource
 from policies.model.values import Plain, leaves, plain
+from policies.model.yamltext import DocumentError, read_texts
 
-LIMIT: Final = 200_000
-"""Nodes a document may have once its aliases are expanded; more is an attack on the reader."""
+__all__ = ["Document", "DocumentError", "documents", "yaml_documents"]
 
 _WORDS: Final = ("apiVersion", "kube-apiserver-arg")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]{32,}={0,2}\s*")
@@ -24,54 +21,12 @@ _HEREDOC: Final = re.compile(r"<<-?\s*[\"']?([A-Za-z_]\w{0,40})[\"']?")
 _DEPTH: Final = 4
 
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Loader(_Base):  # type: ignore[misc]
-    """YAML as the API server reads it: dates stay texts."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in _Base.yaml_implicit_resolvers.items()
-}
-
-
-class DocumentError(ValueError):
-    """A text that is no YAML, or one that expands without bound."""
-
-
 def yaml_documents(text: str) -> Iterator[Any]:
     """Documents of a YAML (or JSON) text; raises DocumentError at the first one that cannot be read."""
-    if text.lstrip()[:1] in ("{", "["):
-        # YAML has no tabs between the members of a mapping; JSON does.
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            yield document
-            return
-    try:
-        for document in yaml.load_all(text, Loader=_Loader):
-            if _size(document, {}) > LIMIT:
-                raise DocumentError("the document expands to too many nodes")
-            yield document
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DocumentError(str(error)) from error
-
-
-def _size(value: Any, known: dict[int, int]) -> int:
-    """Nodes below `value` with aliases expanded, without expanding them; a cycle counts as endless."""
-    if not isinstance(value, dict | list):
-        return 1
-    key = id(value)
-    if key in known:
-        return known[key]
-    known[key] = LIMIT + 1
-    members = value.values() if isinstance(value, dict) else value
-    known[key] = total = 1 + sum(_size(member, known) for member in members)
-    return total
+    for document in read_texts(text):
+        if document.error is not None:
+            raise document.error
+        yield document.value
 
 
 @dataclass(frozen=True, slots=True)
