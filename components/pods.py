@@ -12,7 +12,10 @@ from lantau.stack import Pool
 core = k8s.core.v1
 
 NON_ROOT_ID = 10001
-"""User, group and volume group of containers whose image does not demand another one."""
+"""User, group and volume group of every container: no user that a host may have, and whatever a pod writes to is a
+volume, so that no image needs another one."""
+LOG_GIB = 1
+"""Disk of the node for a container's logs: the kubelet rotates them at 50 MiB unless it is told otherwise."""
 
 
 def container_security() -> k8s.core.v1.SecurityContextArgs:
@@ -27,28 +30,29 @@ def container_security() -> k8s.core.v1.SecurityContextArgs:
     )
 
 
-def pod_security(user: int = NON_ROOT_ID) -> k8s.core.v1.PodSecurityContextArgs:
-    """Identity of a pod: `user` as user, group and owner of its volumes."""
+def pod_security() -> k8s.core.v1.PodSecurityContextArgs:
+    """Identity of a pod: one user as user, group and owner of its volumes."""
     return core.PodSecurityContextArgs(
         run_as_non_root=True,
-        run_as_user=user,
-        run_as_group=user,
-        fs_group=user,
+        run_as_user=NON_ROOT_ID,
+        run_as_group=NON_ROOT_ID,
+        fs_group=NON_ROOT_ID,
         fs_group_change_policy="OnRootMismatch",
         seccomp_profile=core.SeccompProfileArgs(type="RuntimeDefault"),
     )
 
 
 def resources(
-    *, cpu: str, memory_gib: float, gpus: int = 0, cpu_limit: str | None = None
+    *, cpu: str, memory_gib: float, gpus: int = 0, cpu_limit: str | None = None, scratch_gib: int = 0
 ) -> k8s.core.v1.ResourceRequirementsArgs:
-    """Requests and limits of a container; memory and cards are equal in both, so that no node is overcommitted."""
-    memory = f"{round(memory_gib * 1024)}Mi"
-    cards = {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    return core.ResourceRequirementsArgs(
-        requests={"cpu": cpu, "memory": memory, **cards},
-        limits={"cpu": cpu_limit or cpu, "memory": memory, **cards},
-    )
+    """Requests and limits of a container; all but CPU are equal in both, so that no node is overcommitted.
+
+    `scratch_gib` is what the pod's emptyDir volumes on disk may hold together; logs come on top.
+    """
+    equal = {"memory": f"{round(memory_gib * 1024)}Mi", "ephemeral-storage": f"{scratch_gib + LOG_GIB}Gi"}
+    if gpus:
+        equal["nvidia.com/gpu"] = str(gpus)
+    return core.ResourceRequirementsArgs(requests={"cpu": cpu, **equal}, limits={"cpu": cpu_limit or cpu, **equal})
 
 
 def placement(pools: Mapping[str, Pool]) -> tuple[k8s.core.v1.AffinityArgs, list[k8s.core.v1.TolerationArgs]]:
@@ -106,7 +110,6 @@ def pod_spec(
     volumes: Sequence[k8s.core.v1.VolumeArgs] = (),
     init_containers: Sequence[k8s.core.v1.ContainerArgs] = (),
     grace_seconds: int = 30,
-    user: int = NON_ROOT_ID,
     restart_policy: str | None = None,
     strict_spread: bool = False,
 ) -> k8s.core.v1.PodSpecArgs:
@@ -125,7 +128,7 @@ def pod_spec(
         # A Service named like an engine would inject variables that the engine takes for its own (VLLM_PORT).
         enable_service_links=False,
         priority_class_name=priority_class,
-        security_context=pod_security(user),
+        security_context=pod_security(),
         affinity=affinity,
         tolerations=tolerations or None,
         topology_spread_constraints=spread_over_nodes(selector, strict=strict_spread),

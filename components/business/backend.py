@@ -232,7 +232,12 @@ def _container(platform: Platform) -> k8s.core.v1.ContainerArgs:
         image_pull_policy="IfNotPresent",
         env=[core.EnvVarArgs(name=key, value=value) for key, value in environment(platform).items()],
         ports=[core.ContainerPortArgs(name="http", container_port=backend.port, protocol="TCP")],
-        resources=resources(cpu=str(backend.cpus), memory_gib=backend.memory_gib, cpu_limit=str(2 * backend.cpus)),
+        resources=resources(
+            cpu=str(backend.cpus),
+            memory_gib=backend.memory_gib,
+            cpu_limit=str(2 * backend.cpus),
+            scratch_gib=SCRATCH_GIB,
+        ),
         security_context=container_security(),
         volume_mounts=[
             core.VolumeMountArgs(name="keys", mount_path=KEYS_PATH, read_only=True),

@@ -26,6 +26,8 @@ PORT: Final = QUEUE.ports["redis"]
 USER: Final = "backend"
 """Redis user of the backend."""
 PROBE_USER: Final = "probe"
+PODS_SERVICE: Final = f"{NAME}-pods"
+"""Headless Service that a StatefulSet must have; callers use the other one, whose address outlives the pod."""
 CLAIM: Final = f"data-{NAME}-0"
 DATA_PATH: Final = "/data"
 CONFIG_PATH: Final = "/etc/lantau"
@@ -90,6 +92,7 @@ class TaskQueueResources:
     account: k8s.core.v1.ServiceAccount
     config: k8s.core.v1.ConfigMap
     service: k8s.core.v1.Service
+    pods: k8s.core.v1.Service
     stateful_set: k8s.apps.v1.StatefulSet
     from_backend: k8s.networking.v1.NetworkPolicy
 
@@ -153,7 +156,8 @@ class TaskQueue(Component):
             data={CONFIG_FILE: text},
             opts=self.child(),
         )
-        service = self._service(name)
+        service = self._service(f"{name}-service", NAME)
+        pods = self._service(f"{name}-pods", PODS_SERVICE, cluster_ip="None")
         from_backend = allow_ingress(
             "queue-from-backend",
             NAMESPACE_BUSINESS,
@@ -163,9 +167,11 @@ class TaskQueue(Component):
             self.child(),
         )
         stateful_set = self._stateful_set(
-            name, platform, config_name, [delivery, claim, account, config, service, from_backend]
+            name, platform, config_name, [delivery, claim, account, config, service, pods, from_backend]
         )
-        self.resources = TaskQueueResources(key, delivery, claim, account, config, service, stateful_set, from_backend)
+        self.resources = TaskQueueResources(
+            key, delivery, claim, account, config, service, pods, stateful_set, from_backend
+        )
         self.finish({"host": QUEUE.host, "port": PORT})
 
     def _metadata(self, name: str, annotations: dict[str, str] | None = None) -> k8s.meta.v1.ObjectMetaArgs:
@@ -173,13 +179,14 @@ class TaskQueue(Component):
             name=name, namespace=NAMESPACE_BUSINESS, labels=self._labels, annotations=annotations
         )
 
-    def _service(self, name: str) -> k8s.core.v1.Service:
+    def _service(self, logical_name: str, name: str, cluster_ip: str | None = None) -> k8s.core.v1.Service:
         return core.Service(
-            f"{name}-service",
+            logical_name,
             # The pods come after it and are waited for themselves.
-            metadata=self._metadata(NAME, {"pulumi.com/skipAwait": "true"}),
+            metadata=self._metadata(name, {"pulumi.com/skipAwait": "true"}),
             spec=core.ServiceSpecArgs(
                 type="ClusterIP",
+                cluster_ip=cluster_ip,
                 selector=dict(QUEUE.pod_labels),
                 ports=[core.ServicePortArgs(name="redis", port=PORT, target_port="redis", protocol="TCP")],
             ),
@@ -195,7 +202,7 @@ class TaskQueue(Component):
             metadata=self._metadata(NAME),
             spec=k8s.apps.v1.StatefulSetSpecArgs(
                 replicas=1,
-                service_name=NAME,
+                service_name=PODS_SERVICE,
                 selector=meta.LabelSelectorArgs(match_labels=dict(QUEUE.pod_labels)),
                 template=core.PodTemplateSpecArgs(
                     metadata=meta.ObjectMetaArgs(labels=self._labels),

@@ -85,12 +85,16 @@ class NamespaceBundle:
     """What one namespace consists of."""
 
     namespace: k8s.core.v1.Namespace
+    default_account: k8s.core.v1.ServiceAccountPatch
     network: tuple[k8s.networking.v1.NetworkPolicy, ...]
     quotas: tuple[k8s.core.v1.ResourceQuota, ...]
 
 
 class Baseline(Component):
-    """Namespaces under Pod Security `restricted`, closed networks, GPU quotas and the three PriorityClasses."""
+    """Namespaces under Pod Security `restricted`, closed networks, GPU quotas and the three PriorityClasses.
+
+    The account `default` of each namespace mounts no token: every workload of the platform has an account of its own.
+    """
 
     TOKEN: ClassVar[str] = "lantau:cluster:Baseline"
 
@@ -142,7 +146,19 @@ class Baseline(Component):
                 ]
             )
             quotas.append(self._quota(name, namespace, "other-priorities", {"pods": 0}, inside, others))
-        return NamespaceBundle(made, (deny_all(namespace, inside), allow_dns(namespace, inside)), tuple(quotas))
+        network = (deny_all(namespace, inside), allow_dns(namespace, inside))
+        return NamespaceBundle(made, self._default_account(name, namespace, inside), network, tuple(quotas))
+
+    def _default_account(
+        self, name: str, namespace: str, opts: pulumi.ResourceOptions
+    ) -> k8s.core.v1.ServiceAccountPatch:
+        """Take the token from pods that name no account: Kubernetes makes the account, so it is not ours to declare."""
+        return k8s.core.v1.ServiceAccountPatch(
+            f"{name}-{namespace}-default-account",
+            metadata=k8s.meta.v1.ObjectMetaPatchArgs(name="default", namespace=namespace),
+            automount_service_account_token=False,
+            opts=opts,
+        )
 
     def _quota(
         self,

@@ -153,7 +153,7 @@ def _container(args: BatchJobArgs) -> k8s.core.v1.ContainerArgs:
             core.EnvVarArgs(name="HOME", value="/tmp"),  # noqa: S108 - an emptyDir of this pod alone
             core.EnvVarArgs(name="USER", value="lantau"),
         ],
-        resources=resources(cpu=str(args.cpus), memory_gib=job.memory_gib, gpus=job.gpus),
+        resources=resources(cpu=str(args.cpus), memory_gib=job.memory_gib, gpus=job.gpus, scratch_gib=SCRATCH_GIB),
         security_context=container_security(),
         volume_mounts=[core.VolumeMountArgs(name="scratch", mount_path="/tmp")],  # noqa: S108 - as above
     )

@@ -63,7 +63,12 @@ def _container(release: Release, launch: Launch) -> k8s.core.v1.ContainerArgs:
         command=list(launch.command),
         env=[core.EnvVarArgs(name=key, value=value) for key, value in launch.environment.items()],
         ports=[core.ContainerPortArgs(name=PORT_NAME, container_port=launch.port, protocol="TCP")],
-        resources=resources(cpu=str(release.resources.cpu), memory_gib=release.resources.memory_gib, gpus=release.gpus),
+        resources=resources(
+            cpu=str(release.resources.cpu),
+            memory_gib=release.resources.memory_gib,
+            gpus=release.gpus,
+            scratch_gib=CACHE_GIB + SCRATCH_GIB,
+        ),
         security_context=container_security(),
         volume_mounts=[
             mount("weights", WEIGHTS_PATH, read_only=True),

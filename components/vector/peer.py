@@ -16,8 +16,6 @@ core = k8s.core.v1
 NAME: Final = VECTOR.service
 PEERS_SERVICE: Final = f"{NAME}-peers"
 P2P_PORT: Final = 6335
-USER: Final = 1000
-"""User of Qdrant's unprivileged image."""
 HOME: Final = "/qdrant"
 STORAGE_PATH: Final = f"{HOME}/storage"
 INIT_PATH: Final = f"{HOME}/init"
@@ -66,7 +64,6 @@ def peer_pod(stack: Stack, *, config_secret: str, volume: str) -> k8s.core.v1.Po
         priority_class=PRIORITY_STANDARD,
         selector=VECTOR.pod_labels,
         grace_seconds=GRACE_SECONDS,
-        user=USER,
         # Both copies of a collection on one machine would be lost together.
         strict_spread=True,
     )
@@ -96,7 +93,12 @@ def _container(stack: Stack, volume: str) -> k8s.core.v1.ContainerArgs:
         ports=[
             core.ContainerPortArgs(name=name, container_port=number, protocol="TCP") for name, number in ports.items()
         ],
-        resources=resources(cpu=str(max(1, cpus // 3)), memory_gib=vector.memory_gib, cpu_limit=str(cpus)),
+        resources=resources(
+            cpu=str(max(1, cpus // 3)),
+            memory_gib=vector.memory_gib,
+            cpu_limit=str(cpus),
+            scratch_gib=SCRATCH_GIB,
+        ),
         security_context=container_security(),
         volume_mounts=[
             core.VolumeMountArgs(name=volume, mount_path=STORAGE_PATH),

@@ -113,7 +113,9 @@ def test_two_pods_get_a_disruption_budget_and_one_gets_none() -> None:
 
 def test_resources_are_the_stacks() -> None:
     found = container(deployment({"business": {"backend": {"cpus": 3, "memory_gib": 5}}}))["resources"]
-    assert found == {"requests": {"cpu": "3", "memory": "5120Mi"}, "limits": {"cpu": "6", "memory": "5120Mi"}}
+    # Two GiB of scratch and one of logs are on the node's disk.
+    equal = {"memory": "5120Mi", "ephemeral-storage": "3Gi"}
+    assert found == {"requests": {"cpu": "3", **equal}, "limits": {"cpu": "6", **equal}}
 
 
 def test_the_service_leads_to_the_deployments_pods() -> None:

@@ -175,6 +175,13 @@ def test_only_the_data_volume_can_be_written_to() -> None:
     assert [each["mountPath"] for each in found["volumeMounts"] if not each.get("readOnly")] == ["/data"]
 
 
+def test_the_stateful_set_has_the_headless_service_that_it_must_have() -> None:
+    recorded = queue()
+    governing = recorded.kubernetes("Service", stateful_set().inputs["spec"]["serviceName"], NAMESPACE)
+    assert governing.inputs["spec"]["clusterIP"] == "None"
+    assert "clusterIP" not in recorded.kubernetes("Service", "queue", NAMESPACE).inputs["spec"]
+
+
 def test_the_pod_starts_after_its_password_is_delivered() -> None:
     recorded = queue()
     (delivery,) = (each for each in recorded.resources if each.type.endswith(":ExternalSecret"))

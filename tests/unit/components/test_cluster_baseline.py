@@ -43,6 +43,12 @@ def test_every_namespace_is_closed_both_ways_but_for_names(namespace: str) -> No
     assert [port["port"] for rule in dns["egress"] for port in rule["ports"]] == [53, 53]
 
 
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_a_pod_without_an_account_of_its_own_gets_no_token(namespace: str) -> None:
+    account = recorded().kubernetes("ServiceAccountPatch", "default", namespace)
+    assert account.inputs["automountServiceAccountToken"] is False
+
+
 def test_nothing_is_put_into_a_namespace_before_it_exists() -> None:
     made = recorded()
     inside = [each for each in made.resources if each.namespace]

@@ -111,6 +111,18 @@ def test_every_place_that_the_engine_writes_to_is_bounded() -> None:
     assert all(path.startswith("/cache") for path in written)
 
 
+def test_the_disk_that_the_engine_may_fill_is_its_own_from_the_start() -> None:
+    made = running()
+    on_disk = sum(
+        int(each["emptyDir"]["sizeLimit"].removesuffix("Gi"))
+        for each in pod(made)["volumes"]
+        if "emptyDir" in each and each["emptyDir"].get("medium") != "Memory"
+    )
+    for side in ("requests", "limits"):
+        promised = container(made)["resources"][side]["ephemeral-storage"]
+        assert int(promised.removesuffix("Gi")) > on_disk, "logs come on top"
+
+
 def test_shared_memory_is_as_large_as_the_release_says() -> None:
     made = running(resources={"shared_memory_gib": 7})
     volume = next(each for each in pod(made)["volumes"] if each["name"] == "shared-memory")
@@ -120,7 +132,12 @@ def test_shared_memory_is_as_large_as_the_release_says() -> None:
 def test_cards_are_requested_as_many_as_the_release_spans() -> None:
     made = running(parameters={"tensor_parallel_size": 4})
     for side in ("requests", "limits"):
-        assert container(made)["resources"][side] == {"cpu": "8", "memory": "49152Mi", "nvidia.com/gpu": "4"}
+        assert container(made)["resources"][side] == {
+            "cpu": "8",
+            "memory": "49152Mi",
+            "nvidia.com/gpu": "4",
+            "ephemeral-storage": "25Gi",
+        }
 
 
 def test_probes_ask_the_engine_itself() -> None:

@@ -76,9 +76,9 @@ def test_nothing_else_can_be_written_to_but_what_qdrant_needs_at_start() -> None
     assert environment(stateful_set())["QDRANT_INIT_FILE_PATH"].startswith("/qdrant/init/")
 
 
-def test_it_runs_as_the_user_of_the_unprivileged_image() -> None:
+def test_its_user_is_none_that_a_host_may_have() -> None:
     context = pod(stateful_set())["securityContext"]
-    assert (context["runAsUser"], context["runAsGroup"], context["fsGroup"]) == (1000, 1000, 1000)
+    assert (context["runAsUser"], context["runAsGroup"], context["fsGroup"]) == (10001, 10001, 10001)
 
 
 def test_the_key_is_in_a_file_that_the_pod_can_not_start_without() -> None:
@@ -211,7 +211,8 @@ def test_it_runs_on_the_data_pool_and_tolerates_nothing_else() -> None:
 
 def test_its_cpus_follow_from_the_machine_and_its_memory_from_the_stack() -> None:
     found = container(stateful_set({"vector": {"memory_gib": 64}}))["resources"]
-    assert found == {"requests": {"cpu": "4", "memory": "65536Mi"}, "limits": {"cpu": "12", "memory": "65536Mi"}}
+    equal = {"memory": "65536Mi", "ephemeral-storage": "3Gi"}
+    assert found == {"requests": {"cpu": "4", **equal}, "limits": {"cpu": "12", **equal}}
 
 
 def test_the_peers_start_after_their_key_is_delivered() -> None:
