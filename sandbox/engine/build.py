@@ -118,7 +118,7 @@ class _Build:
 
     def run(self, missing: Sequence[Tool]) -> None:
         names = ", ".join(tool.name for tool in missing)
-        self._reporter.say(f"{len(missing)} of the engine's programs are not built yet: {names}")
+        self._reporter.say(f"{len(missing)} programs are not built yet: {names}")
         self._check_disk([_Job(tool, Path()) for tool in missing], before_download=True)
         jobs = [self._fetch(tool, f"modules {number}/{len(missing)}") for number, tool in enumerate(missing, 1)]
         self._check_disk(jobs, before_download=False)
@@ -133,7 +133,7 @@ class _Build:
             if number > 1:  # the programs before it have compiled some of its packages
                 self._count(job, lambda _line: None, lambda: None)
             self._compile(job, f"{number}/{len(jobs)}", left)
-        self._reporter.say(f"the engine's programs are built, in {_minutes(time.monotonic() - self._started)}")
+        self._reporter.say(f"the programs are built, in {_minutes(time.monotonic() - self._started)}")
 
     def _fetch(self, tool: Tool, title: str) -> _Job:
         """Download what the tool needs and count what has to be compiled."""
