@@ -22,6 +22,8 @@ from workflow.events import Outcome, read_outcome
 from workflow.orphans import end_orphans
 
 POLICY_PACK = "policies"
+POLICY_SETTINGS = "Policies.{stack}.json"
+"""The pack's settings for one stack, beside the stack's own file: exceptions, each with a reason and an end."""
 INTERRUPTED = 130
 
 NO_BACKEND = """\
@@ -160,7 +162,11 @@ class StackCommand:
         return ["--config-file", str(staged)]
 
     def _pack(self, wanted: bool) -> list[str]:
-        return ["--policy-pack", str(self.project / POLICY_PACK)] if wanted else []
+        if not wanted:
+            return []
+        pack = ["--policy-pack", str(self.project / POLICY_PACK)]
+        settings = self.project / POLICY_SETTINGS.format(stack=self.stack)
+        return [*pack, "--policy-pack-config", str(settings)] if settings.exists() else pack
 
     def _operate(self, verb: str, options: Sequence[str]) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="lantau-") as folder:

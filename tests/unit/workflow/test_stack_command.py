@@ -70,6 +70,18 @@ def test_a_run_gets_the_policy_pack_and_asks_nothing(command: StackCommand, proj
     arguments = pulumi.calls("up")[0]["arguments"]
     assert "--yes" in arguments
     assert arguments[arguments.index("--policy-pack") + 1] == str(project / "policies")
+    assert "--policy-pack-config" not in arguments
+
+
+def test_settings_of_the_pack_beside_the_stacks_file_reach_the_pack(
+    command: StackCommand, project: Path, pulumi: FakePulumi
+) -> None:
+    (project / "Policies.dev.json").write_text("{}")
+    (project / "Policies.other.json").write_text("{}")
+    command.prepare()
+    command.preview()
+    arguments = pulumi.calls("preview")[0]["arguments"]
+    assert arguments[arguments.index("--policy-pack-config") + 1] == str(project / "Policies.dev.json")
 
 
 def test_accounts_of_the_user_do_not_reach_a_stack_that_we_keep(
