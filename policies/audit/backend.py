@@ -18,6 +18,8 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find API servers that have neither a log file nor a webhook."""
     del settings
     for flags in server_flags(resource):
+        if flags.partial and not any(name in flags.values for name in _FLAGS):
+            continue
         values = [flags.value(name) for name in _FLAGS]
         if any(value is not UNKNOWN and value for value in values):
             continue

@@ -21,6 +21,8 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     del settings
     for flags in server_flags(resource):
         value = flags.value(_FLAG)
+        if flags.partial and _FLAG not in flags.values:
+            continue
         if value is UNKNOWN:
             yield Unjudged(f"{flags.obj}: {flags.where(_FLAG)}")
         elif not value:

@@ -1,5 +1,6 @@
 """Numbers of the audit log's rotation, judged by value and not by presence."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 from policies.audit.flags import server_flags
@@ -16,15 +17,18 @@ def at_least(limits: Callable[[Settings], Mapping[str, int]]) -> ResourceCheck:
         for flags in server_flags(resource):
             path = flags.value("audit-log-path")
             # Without a file, or on standard output, the server rotates nothing.
-            if path is not UNKNOWN and (not path or path == "-"):
+            if not flags.partial and path is not UNKNOWN and (not path or path == "-"):
                 continue
             for name, least in limits(settings).items():
+                if flags.partial and name not in flags.values:
+                    continue
                 value = flags.value(name)
                 if value is UNKNOWN or (path is UNKNOWN and value is None):
                     yield Unjudged(f"{flags.obj}: {flags.where(name)}")
                     continue
                 amount = number(value)
-                if amount is None or amount < least:
+                # Neither "nan" nor "inf" is a number to the server, which does not start with them.
+                if amount is None or not least <= amount < math.inf:
                     yield Finding(flags.where(name), f"--{name} must be at least {least}", flags.obj)
 
     return check

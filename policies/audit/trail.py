@@ -6,7 +6,7 @@ from typing import Final
 
 from policies.engine.rule import Finding, Unjudged, Verdict
 from policies.model.documents import documents
-from policies.model.objects import Obj
+from policies.model.objects import Obj, objects_of
 from policies.model.resource import Resource
 from policies.model.values import UNKNOWN, Plain, items, join
 
@@ -114,8 +114,8 @@ def _covers(member: dict[str, Plain], request: Request) -> bool | None:
     found: bool | None = True
     if names:
         main, _, sub = request.resource.partition("/")
-        # A bare name does not cover subresources; "*" covers both.
-        accepted = {"*", request.resource} | ({f"{main}/*", f"*/{sub}"} if sub else set())
+        # A bare name does not cover subresources; "*" covers both, and so does "pods/*", which covers pods too.
+        accepted = {"*", request.resource, f"{main}/*"} | ({f"*/{sub}"} if sub else set())
         known = [name for name in names if name is not UNKNOWN]
         found = True if accepted.intersection(known) else None if len(known) < len(names) else False
     return None if found and member.get("resourceNames") else found
@@ -165,10 +165,10 @@ def audit_policies(resource: Resource) -> list[AuditPolicy]:
     if found is None:
         found = [AuditPolicy(o, o.path, o.body) for o in resource.objects if o.is_a("Policy", "audit.k8s.io")]
         for document in documents(resource):
-            api_version = document.body.get("apiVersion")
-            is_audit = isinstance(api_version, str) and api_version.startswith("audit.k8s.io/")
-            if is_audit and document.body.get("kind") == "Policy":
-                found.append(AuditPolicy(document.obj, document.path, document.body))
+            for inner in objects_of("", document.body):
+                if inner.is_a("Policy", "audit.k8s.io"):
+                    path = f"{document.path}: {inner.path}" if inner.path else document.path
+                    found.append(AuditPolicy(document.obj, path, inner.body))
         resource.cache["audit"] = found
     return found
 

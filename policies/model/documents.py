@@ -15,7 +15,7 @@ from policies.model.yamltext import DocumentError, read_texts
 
 __all__ = ["Document", "DocumentError", "documents", "yaml_documents"]
 
-_WORDS: Final = ("apiVersion", "kube-apiserver-arg")
+_WORDS: Final = ("apiVersion", "kube-apiserver-arg", "extraArgs", "apiGroups")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/\s]{32,}={0,2}\s*")
 _HEREDOC: Final = re.compile(r"<<-?\s*[\"']?([A-Za-z_]\w{0,40})[\"']?")
 _DEPTH: Final = 4
@@ -76,6 +76,9 @@ def _mappings(text: str) -> Iterator[dict[str, Plain]]:
     try:
         for document in yaml_documents(text):
             value = plain(document)
+            if isinstance(value, list):
+                # A patch in JSON's form, or objects without a List around them.
+                value = {"items": value}
             if isinstance(value, dict):
                 yield value
     except DocumentError:

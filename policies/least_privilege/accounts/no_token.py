@@ -18,13 +18,16 @@ _FIELD: Final = "automountServiceAccountToken"
 
 def check(stack: Stack, settings: Settings) -> Iterator[Verdict]:
     """Find pods and accounts whose token is mounted: the pod's field wins, and unset twice means mounted."""
-    accounts = {(obj.namespace, obj.name): obj for _, obj in stack.objects if obj.is_a("ServiceAccount", "")}
+    accounts: dict[tuple[str, str], list[Obj]] = {}
     for resource, obj in stack.objects:
-        if obj.is_a("ServiceAccount", "") and not listed(obj.namespace, obj.name, settings.token_accounts):
-            yield from _account(resource, obj)
+        if obj.is_a("ServiceAccount", ""):
+            # A patch without the field leaves it as the account has it.
+            if not obj.patch or obj.body.get(_FIELD) is not None:
+                accounts.setdefault((obj.namespace, obj.name), []).append(obj)
+            if not listed(obj.namespace, obj.name, settings.token_accounts):
+                yield from _account(resource, obj)
     for resource, pod in stack.pods:
-        if not pod.partial:
-            yield from _pod(resource, pod, accounts, settings)
+        yield from _pod(resource, pod, accounts, settings)
 
 
 def _account(resource: Resource, obj: Obj) -> Iterator[Verdict]:
@@ -33,11 +36,13 @@ def _account(resource: Resource, obj: Obj) -> Iterator[Verdict]:
         yield Finding(path, "every pod of this account gets a token", obj, resource)
 
 
-def _pod(resource: Resource, pod: Pod, accounts: dict[tuple[str, str], Obj], settings: Settings) -> Iterator[Verdict]:
+def _pod(
+    resource: Resource, pod: Pod, accounts: dict[tuple[str, str], list[Obj]], settings: Settings
+) -> Iterator[Verdict]:
     path = f"{pod.path}.{_FIELD}"
     own = pod.setting(_FIELD)
     name = account_of(pod)
-    if own is False:
+    if own is False or (own is None and pod.partial):
         return
     if own is UNKNOWN or (own is None and name is UNKNOWN):
         yield Unjudged(f"{pod.obj}: {path}", resource)
@@ -55,17 +60,17 @@ def _pod(resource: Resource, pod: Pod, accounts: dict[tuple[str, str], Obj], set
         yield Finding(path, verdict, pod.obj, resource)
 
 
-def _inherited(pod: Pod, name: str, accounts: dict[tuple[str, str], Obj], settings: Settings) -> Plain:
+def _inherited(pod: Pod, name: str, accounts: dict[tuple[str, str], list[Obj]], settings: Settings) -> Plain:
     """Why a pod that says nothing gets a token; an empty text when it gets none."""
-    account = accounts.get((pod.obj.namespace, name))
-    if account is None:
+    found = accounts.get((pod.obj.namespace, name))
+    if found is None:
         if listed(pod.obj.namespace, name, settings.accounts_without_token):
             return ""
         return "the pod says nothing and its account is not part of this program, so a token is mounted"
-    field = account.body.get(_FIELD)
-    if field is UNKNOWN:
-        return UNKNOWN
-    return "" if field is False else "neither the pod nor its account forbids the token, so it is mounted"
+    fields = [account.body.get(_FIELD) for account in found]
+    if any(field is not UNKNOWN and field is not False for field in fields):
+        return "neither the pod nor its account forbids the token, so it is mounted"
+    return UNKNOWN if UNKNOWN in fields else ""
 
 
 RULE: Final = Rule(

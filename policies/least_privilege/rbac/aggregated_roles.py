@@ -6,7 +6,6 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.policies import is_empty, matches
 from policies.least_privilege.rbac import (
     no_binding_write,
     no_csr_approval,
@@ -26,6 +25,7 @@ from policies.least_privilege.rbac import (
 from policies.least_privilege.rbac.grants import RBAC_GROUPS, READ, WRITE, allows, any_of, grants
 from policies.model.objects import Obj
 from policies.model.resource import Resource, Stack
+from policies.model.selectors import is_empty, matches
 from policies.model.values import UNKNOWN, child, items
 from policies.settings import Settings
 

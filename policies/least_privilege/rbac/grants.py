@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from policies.engine.rule import Finding, ResourceCheck, Unjudged, Verdict
-from policies.model.objects import Obj
+from policies.model.documents import documents
+from policies.model.objects import Obj, is_object
 from policies.model.resource import Resource
 from policies.model.values import UNKNOWN, Plain, child, items, join
 from policies.settings import Settings
@@ -36,9 +37,14 @@ class Grant:
         return ((f"{self.path}.{field}[{index}]", value) for index, value in enumerate(values))
 
     @property
-    def named(self) -> bool:
-        """Whether the grant is restricted to objects by name."""
-        return bool(self.names)
+    def named(self) -> bool | None:
+        """Whether the grant is restricted to objects by name; None when that hangs on an unknown.
+
+        An empty name is no restriction: it is the name of a request without one, such as a list of everything.
+        """
+        if any(name is not UNKNOWN and name in (None, "") for name in self.names):
+            return False
+        return None if UNKNOWN in self.names else bool(self.names)
 
 
 def grants(resource: Resource) -> list[Grant]:
@@ -79,6 +85,11 @@ def _rules(resource: Resource) -> Iterator[tuple[Obj, str, Plain]]:
                 yield obj, path, rule
         elif "verbs" in resource.outline.keys and obj.group not in _BUILTIN and not obj.group.endswith(_NO_ROLES):
             yield from ((obj, path, rule) for path, rule in _embedded(obj.body, obj.path))
+    # Values of charts are often written as one text.
+    for document in documents(resource):
+        group = document.obj.group
+        if group not in _BUILTIN and not group.endswith(_NO_ROLES) and not is_object(document.body):
+            yield from ((document.obj, path, rule) for path, rule in _embedded(document.body, document.path))
 
 
 def _embedded(value: Plain, path: str) -> Iterator[tuple[str, Plain]]:
@@ -156,9 +167,9 @@ def forbid(
             if named_passes and grant.named:
                 continue
             answers = [allows(grant, *target) for target in frozen]
-            if True in answers:
+            if True in answers and not (named_passes and grant.named is None):
                 yield Finding(grant.path, text, grant.obj)
-            elif None in answers:
+            elif True in answers or None in answers:
                 yield Unjudged(f"{grant.obj}: {grant.path}")
 
     return check

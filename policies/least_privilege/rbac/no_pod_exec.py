@@ -17,7 +17,7 @@ RULE: Final = Rule(
     nsa="Authentication and authorization (C-0002)",
     check=forbid(
         (("",), ("pods/exec", "pods/attach", "pods/portforward"), ("get", "create")),
-        (("",), ("pods/proxy",), (*READ, *WRITE)),
+        (("",), ("pods/proxy", "services/proxy"), (*READ, *WRITE)),
         (("",), ("pods/ephemeralcontainers",), ("create", "update", "patch")),
         text="this rule lets the subject enter running pods",
     ),
