@@ -7,9 +7,9 @@ from pulumi_policy import Severity
 
 from policies.availability.workloads import workloads
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.policies import matches
 from policies.model.objects import Obj
 from policies.model.resource import Stack
+from policies.model.selectors import matches
 from policies.model.values import UNKNOWN, Plain, child, number
 from policies.settings import Settings
 

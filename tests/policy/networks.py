@@ -17,3 +17,33 @@ def net_policy(
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], **spec},
     }
+
+
+def cilium(*, wide: bool = False, **spec: Any) -> dict[str, Any]:
+    """A policy of Cilium for all pods of a namespace, or of the cluster."""
+    return {
+        "apiVersion": "cilium.io/v2",
+        "kind": "CiliumClusterwideNetworkPolicy" if wide else "CiliumNetworkPolicy",
+        "metadata": {"name": "p"} if wide else {"name": "p", "namespace": "team-a"},
+        "spec": {"endpointSelector": {}, **spec},
+    }
+
+
+def calico(*, wide: bool = False, api: str = "projectcalico.org/v3", **spec: Any) -> dict[str, Any]:
+    """A policy of Calico for all pods of a namespace, or of the cluster."""
+    return {
+        "apiVersion": api,
+        "kind": "GlobalNetworkPolicy" if wide else "NetworkPolicy",
+        "metadata": {"name": "p"} if wide else {"name": "p", "namespace": "team-a"},
+        "spec": {"selector": "all()", **spec},
+    }
+
+
+def admin(kind: str = "AdminNetworkPolicy", **spec: Any) -> dict[str, Any]:
+    """A policy of the cluster's administrators."""
+    return {
+        "apiVersion": "policy.networking.k8s.io/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": "default"},
+        "spec": {"subject": {"namespaces": {}}, **spec},
+    }

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.policy.harness import UNKNOWN, clean, fires, judge
-from tests.policy.networks import namespace, net_policy
+from tests.policy.networks import admin, calico, cilium, namespace, net_policy
 
 DNS = [{"ports": [{"port": 53, "protocol": "UDP"}], "to": [{"namespaceSelector": {"matchLabels": {"a": "b"}}}]}]
 
@@ -59,3 +59,77 @@ def test_an_unknown_that_may_close_it_is_left_to_the_update() -> None:
     assert judge("NET-01", namespace(), net_policy(namespace=UNKNOWN)).unjudged
     assert judge("NET-01", namespace(), net_policy(podSelector=UNKNOWN)).unjudged
     assert fires("NET-01", namespace(), net_policy(podSelector=UNKNOWN, policyTypes=["Egress"]))
+
+
+CLOSED_ELSEHOW = [
+    pytest.param([cilium(ingress=[{}], egress=[{}])], id="cilium, empty rules"),
+    pytest.param([cilium(ingressDeny=[{"fromEntities": ["world"]}], egress=[{}])], id="cilium, denials"),
+    pytest.param([cilium(enableDefaultDeny={"ingress": True, "egress": True})], id="cilium, switched on"),
+    pytest.param([cilium(wide=True, ingress=[{}], egress=[{}])], id="cilium, whole cluster"),
+    pytest.param(
+        [
+            cilium(
+                wide=True,
+                endpointSelector={"matchLabels": {"k8s:io.kubernetes.pod.namespace": "team-a"}},
+                ingress=[{}],
+                egress=[{}],
+            )
+        ],
+        id="cilium, this namespace",
+    ),
+    pytest.param([calico(types=["Ingress", "Egress"])], id="calico"),
+    pytest.param([calico(types=["Ingress"]), net_policy(policyTypes=["Egress"])], id="half and half"),
+    pytest.param([calico(selector=None, ingress=[], egress=[])], id="calico, types implied"),
+    pytest.param([calico(wide=True, types=["Ingress", "Egress"])], id="calico, whole cluster"),
+    pytest.param(
+        [
+            calico(
+                wide=True,
+                namespaceSelector="has(projectcalico.org/name) && projectcalico.org/name not in {'kube-system'}",
+                types=["Ingress", "Egress"],
+            )
+        ],
+        id="calico, all but the system",
+    ),
+]
+OPEN_ELSEHOW = [
+    pytest.param([cilium(ingress=[{}])], id="cilium, ingress only"),
+    pytest.param([cilium(ingress=[], egress=[])], id="cilium, no rules deny nothing"),
+    pytest.param(
+        [cilium(enableDefaultDeny={"ingress": False, "egress": False}, ingress=[{}], egress=[{}])],
+        id="cilium, switched off",
+    ),
+    pytest.param(
+        [cilium(wide=True, nodeSelector={"matchLabels": {"a": "b"}}, ingress=[{}], egress=[{}])], id="cilium, nodes"
+    ),
+    pytest.param([calico(types=["Egress"])], id="calico, egress only"),
+    pytest.param([calico(egress=[])], id="calico, ingress is not implied"),
+    pytest.param([calico(serviceAccountSelector="a == 'b'", types=["Ingress", "Egress"])], id="calico, some accounts"),
+    pytest.param([calico(types=["Ingress", "Egress"], ingress=[{"action": "Allow"}])], id="calico, lets all in"),
+    pytest.param(
+        [calico(wide=True, namespaceSelector="projectcalico.org/name == 'b'", types=["Ingress", "Egress"])],
+        id="calico, another namespace",
+    ),
+    pytest.param([admin("BaselineAdminNetworkPolicy", ingress=[], egress=[])], id="no denial of an administrator"),
+]
+
+
+@pytest.mark.parametrize("program", CLOSED_ELSEHOW)
+def test_other_dialects_close_a_namespace_too(program: list[dict[str, Any]]) -> None:
+    assert clean("NET-01", namespace(), *program)
+
+
+@pytest.mark.parametrize("program", OPEN_ELSEHOW)
+def test_other_dialects_that_leave_it_open_are_refused(program: list[dict[str, Any]]) -> None:
+    assert fires("NET-01", namespace(), *program)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        cilium(endpointSelector=UNKNOWN, ingress=[{}], egress=[{}]),
+        calico(selector=UNKNOWN, types=["Ingress", "Egress"]),
+    ],
+)
+def test_an_unknown_selector_of_other_dialects_is_left_to_the_update(policy: dict[str, Any]) -> None:
+    assert judge("NET-01", namespace(), policy).unjudged

@@ -6,7 +6,7 @@ import pytest
 
 from tests.policy.harness import UNKNOWN, clean, fires, judge
 from tests.policy.manifests import POD_HOLDERS, deployment, pod
-from tests.policy.networks import net_policy
+from tests.policy.networks import calico, cilium, net_policy
 
 SELECTS = {"matchLabels": {"app": "app"}}
 
@@ -46,3 +46,43 @@ def test_an_unknown_label_is_left_to_the_update() -> None:
 
 def test_a_namespace_protected_elsewhere_is_left_alone() -> None:
     assert clean("NET-07", pod(), config={"networkProtectedElsewhere": ["team-*"]})
+
+
+BOTH = {"ingress": [{}], "egress": [{}]}
+TYPES = {"types": ["Ingress", "Egress"]}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        cilium(endpointSelector={"matchLabels": {"app": "app"}}, **BOTH),
+        cilium(endpointSelector={"matchLabels": {"k8s:app": "app"}}, **BOTH),
+        cilium(
+            endpointSelector={"matchExpressions": [{"key": "any:app", "operator": "In", "values": ["app"]}]}, **BOTH
+        ),
+        cilium(wide=True, endpointSelector={"matchLabels": {"io.kubernetes.pod.namespace": "team-a"}}, **BOTH),
+        calico(selector="app == 'app'", **TYPES),
+        calico(selector='has(app) && app in {"app", "web"} && app != "db" && !has(x)', **TYPES),
+        calico(wide=True, namespaceSelector="kubernetes.io/metadata.name == 'team-a'", **TYPES),
+    ],
+)
+def test_policies_of_other_dialects_that_select_the_pods_pass(policy: dict[str, Any]) -> None:
+    assert clean("NET-07", deployment(), policy)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        cilium(endpointSelector={"matchLabels": {"app": "web"}}, **BOTH),
+        cilium(wide=True, endpointSelector={"matchLabels": {"io.kubernetes.pod.namespace": "b"}}, **BOTH),
+        {**cilium(), "spec": {**BOTH}},
+        calico(selector="app == 'web'", **TYPES),
+        calico(selector="app not in {'app'}", **TYPES),
+        calico(selector="!has(app)", **TYPES),
+        calico(selector="has(tier)", **TYPES),
+        calico(selector="app == 'app' || true", **TYPES),
+        calico(wide=True, namespaceSelector="team == 'x'", **TYPES),
+    ],
+)
+def test_policies_of_other_dialects_for_other_pods_do_not_count(policy: dict[str, Any]) -> None:
+    assert fires("NET-07", deployment(), policy)

@@ -7,7 +7,8 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.policies import DIRECTIONS, network_of
+from policies.least_privilege.network.policies import network_of
+from policies.least_privilege.network.traffic import DIRECTIONS
 from policies.model.resource import Stack
 from policies.settings import Settings
 

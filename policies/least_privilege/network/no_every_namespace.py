@@ -7,10 +7,12 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.peers import PEERS
-from policies.least_privilege.network.policies import DIRECTIONS, NetPolicy, is_empty, policies_of
+from policies.least_privilege.network.kubernetes import PEERS
+from policies.least_privilege.network.policies import KINDS, policies_of
+from policies.least_privilege.network.traffic import DIRECTIONS, Policy, Traffic
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, Plain, items
+from policies.model.selectors import is_empty
+from policies.model.values import Plain, child, items
 from policies.settings import Settings
 
 
@@ -19,29 +21,21 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     del settings
     for policy in policies_of(resource):
         for direction in DIRECTIONS:
-            for path, rule in policy.rules(direction):
-                if isinstance(rule, dict):
-                    field = PEERS[direction]
-                    yield from _peers(policy, direction, list(items(rule.get(field), f"{path}.{field}")))
+            for traffic in policy.allows[direction]:
+                for peer in traffic.peers:
+                    if peer.every_namespace is None:
+                        yield Unjudged(f"{policy.obj}: {peer.path}")
+                    elif peer.every_namespace:
+                        yield Finding(peer.path, "this selector admits every namespace", policy.obj)
+                yield from _slips(policy, direction, traffic)
 
 
-def _peers(policy: NetPolicy, direction: str, listed: list[tuple[str, Plain]]) -> Iterator[Verdict]:
-    for path, peer in listed:
-        selector = peer.get("namespaceSelector") if isinstance(peer, dict) else peer
-        if selector is UNKNOWN:
-            yield Unjudged(f"{policy.obj}: {path}")
-        elif isinstance(selector, dict) and is_empty(selector) and not _named_service(peer, direction):
-            yield Finding(f"{path}.namespaceSelector", "an empty selector admits every namespace", policy.obj)
+def _slips(policy: Policy, direction: str, traffic: Traffic) -> Iterator[Verdict]:
+    listed = items(child(traffic.body, PEERS[direction]), f"{traffic.path}.{PEERS[direction]}")
     for (path, first), (_, second) in pairwise(listed):
         if _only(first, "namespaceSelector") and _only(second, "podSelector"):
             text = "two list items mean one or the other; both selectors belong into one item"
             yield Finding(path, text, policy.obj)
-
-
-def _named_service(peer: dict[str, Plain], direction: str) -> bool:
-    """Whether the peer is a labelled pod that clients go to, such as cluster DNS, wherever it runs."""
-    pods = peer.get("podSelector")
-    return direction == "Egress" and isinstance(pods, dict) and not is_empty(pods)
 
 
 def _only(peer: Plain, key: str) -> bool:
@@ -56,6 +50,6 @@ RULE: Final = Rule(
     fix="Select namespaces by label, and put namespaceSelector and podSelector into the same list item.",
     severity=Severity.MEDIUM,
     nsa="Network separation and hardening (C-0054)",
-    kinds=frozenset({"NetworkPolicy"}),
+    kinds=KINDS,
     check=check,
 )

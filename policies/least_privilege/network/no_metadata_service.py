@@ -7,8 +7,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.peers import blocks
-from policies.least_privilege.network.policies import policies_of
+from policies.least_privilege.network.policies import KINDS, policies_of
 from policies.model.resource import Resource
 from policies.settings import Settings
 
@@ -19,14 +18,13 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find egress blocks that hold a metadata address and do not except it."""
     del settings
     for policy in policies_of(resource):
-        for path, block in blocks(policy, "Egress"):
-            if block is None:
-                yield Unjudged(f"{policy.obj}: {path}")
+        for peer in (peer for traffic in policy.allows["Egress"] for peer in traffic.peers):
+            if peer.addresses is None:
+                yield Unjudged(f"{policy.obj}: {peer.path}")
                 continue
-            for address in _SERVICES:
-                if any(address in network for network in block.networks):
-                    yield Finding(block.path, f"this block holds the metadata address {address}", policy.obj)
-                    break
+            held = [a for a in _SERVICES if any(a in network for network in peer.addresses)]
+            if held:
+                yield Finding(peer.path, f"this block holds the metadata address {held[0]}", policy.obj)
 
 
 RULE: Final = Rule(
@@ -37,6 +35,6 @@ RULE: Final = Rule(
     fix="Add the metadata addresses to the block's `except`.",
     severity=Severity.HIGH,
     nsa="Network separation and hardening (C-0052)",
-    kinds=frozenset({"NetworkPolicy"}),
+    kinds=KINDS,
     check=check,
 )

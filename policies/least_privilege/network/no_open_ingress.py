@@ -6,9 +6,8 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.policies import is_open, policies_of
+from policies.least_privilege.network.policies import KINDS, policies_of
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN
 from policies.settings import Settings
 
 
@@ -16,11 +15,11 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find ingress rules that name no peer, with or without ports."""
     del settings
     for policy in policies_of(resource):
-        for path, rule in policy.rules("Ingress"):
-            if rule is UNKNOWN or (isinstance(rule, dict) and rule.get("from") is UNKNOWN):
-                yield Unjudged(f"{policy.obj}: {path}")
-            elif is_open(rule, "Ingress"):
-                yield Finding(path, "a rule without `from` means everyone", policy.obj)
+        for traffic in policy.allows["Ingress"]:
+            if traffic.open is None:
+                yield Unjudged(f"{policy.obj}: {traffic.path}")
+            elif traffic.open:
+                yield Finding(traffic.path, "a rule that names no peer means everyone", policy.obj)
 
 
 RULE: Final = Rule(
@@ -31,6 +30,6 @@ RULE: Final = Rule(
     fix="Name the peers in `from`: pods, namespaces or address blocks.",
     severity=Severity.HIGH,
     nsa="Network separation and hardening (C-0030)",
-    kinds=frozenset({"NetworkPolicy"}),
+    kinds=KINDS,
     check=check,
 )

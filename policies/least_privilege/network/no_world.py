@@ -7,8 +7,8 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.network.peers import Network, blocks, total
-from policies.least_privilege.network.policies import DIRECTIONS, policies_of
+from policies.least_privilege.network.policies import KINDS, policies_of
+from policies.least_privilege.network.traffic import DIRECTIONS, Address, total, wraps_all_ipv4
 from policies.model.resource import Resource
 from policies.settings import Settings
 
@@ -17,7 +17,6 @@ _PRIVATE: Final = tuple(
     ipaddress.ip_network(text)
     for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10")
 )
-_MAPPED: Final = ipaddress.ip_network("::ffff:0:0/96")
 _LIMITS: Final = {4: 2**29, 6: 2**117}
 """From an eighth of the IPv4 addresses, or a /11 of IPv6, a list of blocks is the world in pieces."""
 
@@ -27,21 +26,28 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     del settings
     for policy in policies_of(resource):
         for direction in DIRECTIONS:
-            found: list[tuple[str, Network]] = []
-            for path, block in blocks(policy, direction):
-                if block is None:
-                    yield Unjudged(f"{policy.obj}: {path}")
+            found: list[tuple[str, Address]] = []
+            for peer in (peer for traffic in policy.allows[direction] for peer in traffic.peers):
+                if peer.addresses is None:
+                    yield Unjudged(f"{policy.obj}: {peer.path}")
+                elif peer.world:
+                    yield Finding(peer.path, f"this lets {direction.lower()} reach the whole world", policy.obj)
                 else:
-                    found += [(block.path, network) for network in block.networks if not _private(network)]
+                    found += [(peer.path, network) for network in peer.addresses if not _private(network)]
             for version, limit in _LIMITS.items():
                 if total([network for _, network in found], version) >= limit:
                     path = next(path for path, network in found if network.version == version)
                     yield Finding(path, f"these blocks let {direction.lower()} reach most of the world", policy.obj)
-            if any(network == _MAPPED for _, network in found):
-                yield Finding(found[0][0], "this block maps all of IPv4", policy.obj)
+                    break
+            else:
+                yield from (
+                    Finding(path, "this block holds every IPv4 address", policy.obj)
+                    for path, network in found
+                    if wraps_all_ipv4(network)
+                )
 
 
-def _private(network: Network) -> bool:
+def _private(network: Address) -> bool:
     return any(
         network.version == private.version and network.subnet_of(private)  # type: ignore[arg-type]
         for private in _PRIVATE
@@ -56,6 +62,6 @@ RULE: Final = Rule(
     fix="List the blocks that are needed; send the rest through a gateway.",
     severity=Severity.HIGH,
     nsa="Network separation and hardening (C-0030)",
-    kinds=frozenset({"NetworkPolicy"}),
+    kinds=KINDS,
     check=check,
 )
