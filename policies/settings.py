@@ -1,6 +1,7 @@
 """Vocabulary of the judged program and the exceptions granted to it: every default of the pack, in one place."""
 
 import datetime as dt
+import difflib
 import fnmatch
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -25,6 +26,25 @@ def _setting(default: tuple[str, ...] | str | int, about: str) -> Any:
     return field(default=default, metadata={"about": about})
 
 
+# AWS, Alibaba, Tencent, Google and Azure write the card into the name of the machine.
+_GPU_MACHINES: Final = (
+    "p[2-9]*.*",
+    "g[2-9]*.*",
+    "trn[1-9]*.*",
+    "inf[1-9]*.*",
+    "ecs.gn*",
+    "ecs.ebmgn*",
+    "ecs.vgn*",
+    "ecs.sgn*",
+    "GN*.*",
+    "GT*.*",
+    "PNV*.*",
+    "a[234]-*",
+    "g[24]-*",
+    "ct[456]*-*",
+    "Standard_N[CDVG]*",
+)
+
 # Nodes and pools are mostly named after their cards.
 _CARDS: Final = ("*a100*", "*a800*", "*h100*", "*h20-*", "*h200*", "*h800*", "*b200*", "*l40*", "*4090*", "*5090*")
 
@@ -44,25 +64,41 @@ class Settings:
     gpu_namespaces: tuple[str, ...] = _setting(
         ("lantau-inference", "lantau-batch"), "Namespaces whose pods count as a GPU tier when they carry no tier label."
     )
+    foreign_namespaces: tuple[str, ...] = _setting(
+        ("lantau-business", "lantau-vector", "lantau-system", "*business*", "*-vector", "vector*"),
+        "Namespaces whose pods are of no GPU tier, whatever their labels say (patterns).",
+    )
+    gpu_system_namespaces: tuple[str, ...] = _setting(
+        ("gpu-operator", "nvidia-*", "kube-system"),
+        "Namespaces whose DaemonSets count as part of the GPU nodes when they carry no tier label (patterns).",
+    )
     offline_namespaces: tuple[str, ...] = _setting(
-        ("lantau-batch",), "GPU namespaces whose pods count as offline when they carry no tier label."
+        ("lantau-batch",), "GPU namespaces whose pods count as offline, whatever GPU tier their labels name (patterns)."
     )
     gpu_roles: tuple[str, ...] = _setting(("online", "offline"), "Roles of pools that hold GPU nodes.")
+    other_roles: tuple[str, ...] = _setting(("business", "data"), "Roles of pools that hold no GPU nodes.")
     online_roles: tuple[str, ...] = _setting(("online",), "Roles of pools that serve online traffic.")
     gpu_pools: tuple[str, ...] = _setting(
         ("online*", "offline*", "gpu*", "*-gpu*", *_CARDS), "Names of GPU pools (patterns)."
     )
     online_pools: tuple[str, ...] = _setting(("online*",), "Names of online GPU pools (patterns).")
     gpu_nodes: tuple[str, ...] = _setting(("gpu*", "*-gpu*", *_CARDS), "Names of GPU nodes (patterns).")
-    gpu_taints: tuple[str, ...] = _setting(("nvidia.com/gpu", "amd.com/gpu"), "Taint keys found on GPU nodes only.")
+    gpu_machines: tuple[str, ...] = _setting(_GPU_MACHINES, "Types of machines that hold GPUs (patterns).")
+    gpu_taints: tuple[str, ...] = _setting(
+        ("nvidia.com/*", "amd.com/gpu*", "*gpu*", "accelerator", "*/accelerator"),
+        "Taint keys found on GPU nodes only (patterns).",
+    )
     gpu_node_labels: tuple[str, ...] = _setting(
         (
             "nvidia.com/*",
             "amd.com/gpu*",
-            "feature.node.kubernetes.io/pci-10de.*",
+            "feature.node.kubernetes.io/pci-*10de*",
+            "feature.node.kubernetes.io/pci-*1002*",
+            "*gpu*",
             "accelerator",
-            "cloud.google.com/gke-accelerator",
-            "k8s.amazonaws.com/accelerator",
+            "*/accelerator",
+            "*/gke-accelerator",
+            "*/gke-tpu-accelerator",
             "aliyun.accelerator/*",
         ),
         "Node labels found on GPU nodes only (patterns).",
@@ -110,36 +146,46 @@ def overlay(settings: Settings, config: Mapping[str, Any]) -> Settings:
     for key, value in config.items():
         setting = _BY_KEY.get(key)
         if setting is None:
-            raise SettingsError(f"{key} is no setting of this pack; known: {', '.join(sorted(_BY_KEY))}")
+            near = difflib.get_close_matches(str(key), _BY_KEY, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(_BY_KEY))}"
+            raise SettingsError(f"{key} is no setting of this pack; {hint}")
         changes[setting.name] = _converted(key, getattr(DEFAULTS, setting.name), value)
     return replace(settings, **changes) if changes else settings
 
 
 def _converted(key: str, default: Any, value: Any) -> Any:
     if key == "exceptions":
+        if not isinstance(value, list | tuple):
+            raise SettingsError(f"exceptions must be a list, such as\n    exceptions:\n    - {_EXAMPLE}")
         return tuple(_exemption(index, entry) for index, entry in enumerate(value))
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value
         raise SettingsError(f"{key} must be true or false")
     if isinstance(default, int):
-        if isinstance(value, int | float) and not isinstance(value, bool) and value == int(value) and value >= 0:
+        # The engine's messages carry whole numbers as floats.
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        if whole and not isinstance(value, bool) and value >= 0:
             return int(value)
-        raise SettingsError(f"{key} must be a whole number of at least 0")
+        raise SettingsError(f"{key} must be a whole number of at least 0, such as {key}: {default}")
     if isinstance(default, str):
         if isinstance(value, str) and value:
             return value
-        raise SettingsError(f"{key} must be a text that is not empty")
-    if isinstance(value, str) or not all(isinstance(member, str) for member in value):
-        raise SettingsError(f"{key} must be a list of texts")
+        raise SettingsError(f"{key} must be a text that is not empty, such as {key}: {default}")
+    if not isinstance(value, list | tuple) or not all(isinstance(member, str) for member in value):
+        example = ", ".join(default[:2]) if all(member.isalpha() for member in default[:2]) and default else "a"
+        raise SettingsError(f"{key} must be a list of texts, such as {key}: [{example}]")
     return tuple(value)
+
+
+_EXAMPLE: Final = "{rule: pod-seccomp, resource: Pod/team-a/old, reason: ticket 12, expires: 2027-03-31}"
 
 
 def _exemption(index: int, entry: Any) -> Exemption:
     where = f"exceptions[{index}]"
     wanted = ("rule", "resource", "reason", "expires")
     if not isinstance(entry, Mapping) or set(entry) != set(wanted):
-        raise SettingsError(f"{where} must have exactly the keys {', '.join(wanted)}")
+        raise SettingsError(f"{where} must have exactly the keys {', '.join(wanted)}, such as\n    - {_EXAMPLE}")
     for key in wanted:
         if not isinstance(entry[key], str) or not entry[key].strip():
             raise SettingsError(f"{where}.{key} must be a text that is not empty")

@@ -1,168 +1,116 @@
-"""Resources out of files: YAML and JSON manifests, and files made by `pulumi stack export`."""
+"""Resources out of the documents of a file."""
 
-import json
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import yaml  # type: ignore[import-untyped]
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+from policies.check.export import Export, exported_resources
+from policies.check.files import Source
+from policies.check.items import SIGNATURE, Item, Program
+from policies.model.yamltext import Text, read_texts
 
-from policies.model.documents import DocumentError, yaml_documents
-
-SUFFIXES: Final = (".yaml", ".yml", ".json")
-_SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
-_ASSETS: Final = frozenset({"c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"})
-_SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105  (the engine's marker of secrets, not one itself)
-
-
-class InputError(Exception):
-    """A file or configuration that cannot be judged; the message says which and why."""
+# Documents that programs other than Kubernetes read, but whose content reaches a cluster.
+_NAMED_AS_MANIFESTS: Final = frozenset({"kustomization.yaml", "kustomization.yml"})
+_MARKS: Final = frozenset({"apiVersion", "kind", "kube-apiserver-arg"})
+_RENDER: Final = "helm template {chart} | lantau policy-check -"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One resource of a file: `document` counts from 1."""
-
-    document: int
-    token: str
-    name: str
-    urn: str
-    props: dict[str, Any]
-    outputs: dict[str, Any] | None = None
-    protect: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """The resources of one file, which stack rules judge together."""
-
-    file: str
-    items: list[Item] = field(default_factory=list)
-
-
-def files_of(paths: Iterable[str]) -> Iterator[str]:
-    """Files named by the arguments; folders stand for the manifests below them, `-` for standard input."""
-    for path in paths:
-        if path == "-":
-            yield path
-            continue
-        place = Path(path)
-        if place.is_dir():
-            found = sorted(
-                p for p in place.rglob("*") if p.suffix in SUFFIXES and p.is_file() and not _hidden(p, place)
-            )
-            if not found:
-                raise InputError(f"{path}: there is no .yaml, .yml or .json file in this folder")
-            yield from map(str, found)
-        elif place.exists():
-            yield path
-        else:
-            raise InputError(f"{path}: there is no such file or folder")
-
-
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
-
-
-def load(file: str) -> Program:
-    """Resources of one file; raises InputError."""
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{file}: cannot be read: {error.strerror if isinstance(error, OSError) else 'no UTF-8'}"
-        ) from None
-    program = Program(file)
-    try:
-        for number, document in enumerate(yaml_documents(text), start=1):
-            program.items.extend(_items(file, number, document))
-    except DocumentError as error:
-        raise InputError(f"{file}: is no YAML or JSON: {_where(error)}") from None
+def load(source: Source, text: str, *, first: bool = False) -> Program:
+    """Program of one file's text. With `first` the first of two equal keys counts instead of the last."""
+    program = Program(source.name, ())
+    chart = source.chart if "{{" in text else ""
+    if chart:
+        program.skipped = not source.named
+        where = source.title if source.named else chart
+        told = f"{where}: templates of a Helm chart are judged as rendered: {_RENDER.format(chart=chart)}"
+        (program.problems if source.named else program.notes).append(told)
+        return program
+    program.items = _items(source, program, text, first=first)
     return program
 
 
-def _where(error: DocumentError) -> str:
-    """Place of a mistake without the text around it, which may hold a key."""
-    cause = error.__cause__ or error.__context__
-    if isinstance(cause, yaml.MarkedYAMLError) and cause.problem_mark is not None:
-        mark = cause.problem_mark
-        return f"{cause.problem} in line {mark.line + 1}, column {mark.column + 1}"
-    return "the document expands to too many nodes" if "too many nodes" in str(error) else "it cannot be parsed"
+def _items(source: Source, program: Program, text: str, *, first: bool) -> Iterator[Item]:
+    judged = False
+    strip = _unmarked if SIGNATURE in text else None
+    for document in read_texts(text, first=first):
+        if document.error is not None:
+            program.partial = True
+            hint = f"; a template is judged as rendered: {_RENDER.format(chart='CHART')}" if "{{" in text else ""
+            program.problems.append(f"{source.title}: {_document(document)}is no YAML or JSON: {document.error}{hint}")
+            continue
+        if document.value is None:
+            continue
+        reason = _no_manifest(source, document.value)
+        if reason:
+            if source.named:
+                program.partial = True
+                program.problems.append(f"{source.title}: document {document.number} {reason}")
+            continue
+        judged = True
+        if document.repeated:
+            program.repeated = True
+            program.problems.extend(f"{source.title}: document {document.number}: {told}" for told in document.repeated)
+        yield from _of_document(source, program, document.number, strip(document.value) if strip else document.value)
+    if judged or program.problems:
+        return
+    program.skipped = not source.named
+    if source.named:
+        program.problems.append(f"{source.title}: is empty; there is nothing to judge")
 
 
-def _items(file: str, number: int, document: Any) -> Iterator[Item]:
-    if document is None:
-        return
-    if isinstance(document, list) and all(isinstance(member, dict) for member in document):
-        for member in document:
-            yield _manifest(number, member)
-        return
-    if not isinstance(document, dict):
-        raise InputError(f"{file}: document {number} is no mapping; a manifest is a mapping with apiVersion and kind")
-    state = document.get("deployment") or document.get("checkpoint")
-    if isinstance(state, dict) and ("resources" in state or "latest" in state):
-        state = state.get("latest", state)
-        for index, resource in enumerate(state.get("resources") or [], start=1):
-            yield from _exported(index, resource)
+def _document(document: Text) -> str:
+    return f"document {document.number} " if document.number > 1 else ""
+
+
+def _no_manifest(source: Source, value: Any) -> str:
+    """Why a document is nothing to judge; empty when it is."""
+    if isinstance(value, list):
+        if not all(isinstance(member, dict) for member in value):
+            return "is no manifest: a list must hold mappings with apiVersion and kind"
+        looked_at = value
+    elif isinstance(value, dict):
+        looked_at = [value]
     else:
-        yield _manifest(number, document)
+        return "is no manifest: it must be a mapping with apiVersion and kind"
+    if source.named or Path(source.name).name in _NAMED_AS_MANIFESTS or exported_resources(value) is not None:
+        return ""
+    chart = Path(source.name).name == "Chart.yaml" and "kind" not in value
+    return "holds no manifest" if chart or all(_MARKS.isdisjoint(each) for each in looked_at) else ""
 
 
-def _manifest(number: int, body: dict[Any, Any]) -> Item:
-    props = _texts(body)
-    version, kind = props.get("apiVersion"), props.get("kind")
+def _of_document(source: Source, program: Program, number: int, value: Any) -> Iterator[Item]:
+    resources = exported_resources(value)
+    if resources is None:
+        yield from map(functools.partial(_manifest, number), value if isinstance(value, list) else [value])
+        return
+    export = Export()
+    yield from export.items(resources)
+    if export.sealed:
+        secrets = "1 secret is" if export.sealed == 1 else f"{export.sealed} secrets are"
+        program.notes.append(
+            f"{source.title}: {secrets} encrypted and not judged; pulumi stack export --show-secrets opens them"
+        )
+
+
+def _manifest(number: int, body: dict[str, Any]) -> Item:
+    version, kind = body.get("apiVersion"), body.get("kind")
     token = ""
     if isinstance(version, str) and isinstance(kind, str):
         token = f"kubernetes:{version if '/' in version else f'core/{version}'}:{kind}"
-    metadata = props.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    name = name if isinstance(name, str) else ""
-    return Item(number, token, name, f"urn:pulumi:manifest::check::{token or 'document'}::{number}-{name}", props)
+    metadata = body.get("metadata")
+    name = ""
+    if isinstance(metadata, dict):
+        name = next((n for key in ("name", "generateName") if isinstance(n := metadata.get(key), str)), "")
+    return Item(number, token, name, f"urn:pulumi:manifest::check::{token or 'document'}::{number}-{name}", body)
 
 
-def _texts(value: Any) -> Any:
-    """Copy with textual keys, as JSON has them."""
+def _unmarked(value: Any) -> Any:
+    """Copy without the engine's mark of special values, which means nothing in a manifest."""
+    if exported_resources(value) is not None:
+        return value
     if isinstance(value, dict):
-        # The engine's mark of special values means nothing in a manifest.
-        kept = ((key, member) for key, member in value.items() if key != _SIGNATURE)
-        return {key if isinstance(key, str) else json.dumps(key, default=str): _texts(v) for key, v in kept}
+        return {key: _unmarked(member) for key, member in value.items() if key != SIGNATURE}
     if isinstance(value, list):
-        return [_texts(member) for member in value]
-    return value
-
-
-def _exported(index: int, resource: Any) -> Iterator[Item]:
-    if not isinstance(resource, dict) or resource.get("delete") or not isinstance(resource.get("type"), str):
-        return
-    token: str = resource["type"]
-    urn = str(resource.get("urn", ""))
-    inputs, outputs = resource.get("inputs"), resource.get("outputs")
-    yield Item(
-        document=index,
-        token=token,
-        name=urn.rpartition("::")[2],
-        urn=urn,
-        props=_opened(inputs) if isinstance(inputs, dict) else {},
-        outputs=_opened(outputs) if isinstance(outputs, dict) else None,
-        protect=bool(resource.get("protect")),
-    )
-
-
-def _opened(value: Any) -> Any:
-    """Secrets of an export: plaintext when it was exported with --show-secrets, otherwise unknown."""
-    if isinstance(value, dict):
-        if value.get(_SIGNATURE) == _SECRET:
-            if isinstance(value.get("plaintext"), str):
-                return _opened(json.loads(value["plaintext"]))
-            return _opened(value["value"]) if "value" in value else UNKNOWN_STRING_VALUE
-        signature = value.get(_SIGNATURE)
-        if signature is not None and signature not in _ASSETS:
-            # References to resources, and outputs with their dependencies; an output without a value is unknown.
-            return _opened(value["value"]) if "value" in value else UNKNOWN_STRING_VALUE
-        return {str(key): _opened(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_opened(member) for member in value]
+        return [_unmarked(member) for member in value]
     return value

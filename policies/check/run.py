@@ -1,10 +1,7 @@
 """Runs the rules over a program through the SDK's own types, as its analyzer does."""
 
-import difflib
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pulumi_policy import (
@@ -22,20 +19,24 @@ from pulumi_policy import (
 from pulumi_policy.deserialize import deserialize_properties
 from pulumi_policy.proxy import UnknownValueError, unknown_checking_proxy
 
-from policies.check.load import InputError, Item, Program
+from policies.check.config import Configuration
+from policies.check.items import Item, Program
 from policies.detect.shapes import redacted
 from policies.engine import state
 from policies.engine.rule import Message, Rule
-from policies.model.documents import DocumentError, yaml_documents
+from policies.model.resource import Resource
 from policies.pack import rules
-from policies.settings import DEFAULTS, SettingsError, overlay
+from policies.settings import DEFAULTS, Exemption, overlay
 
-_LEVELS: Final = {level.value: level for level in EnforcementLevel}
+FIELDS: Final = ("file", "document", "kind", "name", "policy", "control", "level", "severity", "message", "path")
+
+# They speak of a whole run, not of one of its files.
+_OF_THE_RUN: Final = ("pack-exceptions-current", "pack-exceptions-used")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One finding as `policy-check` prints it."""
+    """One finding. `text` is the message without object, path and remedy."""
 
     file: str
     document: int
@@ -47,71 +48,35 @@ class Line:
     severity: str
     message: str
     path: str
+    text: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Fields in the order of the documentation."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass
-class Configuration:
-    """Levels and settings by policy, in the form `pulumi --policy-pack-config` takes."""
-
-    levels: dict[str, EnforcementLevel] = field(default_factory=dict)
-    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-
-def read_configuration(path: str | None) -> Configuration:
-    """Configuration out of a JSON or YAML file; raises InputError."""
-    if path is None:
-        return Configuration()
-    try:
-        documents = list(yaml_documents(Path(path).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, DocumentError):
-        raise InputError(f"{path}: cannot be read as JSON or YAML") from None
-    body = documents[0] if documents else {}
-    if not isinstance(body, dict):
-        raise InputError(f"{path}: must be a mapping from policy names to settings")
-    return _configuration(path, body)
-
-
-def _configuration(path: str, body: Mapping[str, Any]) -> Configuration:
-    names = {rule.name for rule in rules()}
-    found = Configuration()
-    for name, value in body.items():
-        if name != "all" and name not in names:
-            near = difflib.get_close_matches(str(name), names, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{path}: {name} is no policy of this pack{hint}")
-        entry = {"enforcementLevel": value} if isinstance(value, str) else value
-        if not isinstance(entry, dict):
-            raise InputError(f"{path}: {name} must be a level or a mapping")
-        own = {key: member for key, member in entry.items() if key != "enforcementLevel"}
-        if "enforcementLevel" in entry:
-            level = _LEVELS.get(str(entry["enforcementLevel"]))
-            if level is None:
-                raise InputError(f"{path}: {name}.enforcementLevel must be one of {', '.join(_LEVELS)}")
-            for each in names if name == "all" else (name,):
-                if name != "all" or each not in found.levels:
-                    found.levels[each] = level
-        if own and name != "all":
-            try:
-                overlay(DEFAULTS, own)
-            except SettingsError as error:
-                raise InputError(f"{path}: {name}: {error}") from None
-            found.settings[name] = json.loads(json.dumps(own, default=str))
-    return found
+        """What `--json` prints, in this order."""
+        return {name: getattr(self, name) for name in FIELDS}
 
 
 class Checker:
-    """The pack's policies, ready to judge one program after the other."""
+    """The pack's policies, ready to judge one program after the other.
+
+    `used` gathers the exceptions that excused something; `objects` counts what was judged.
+    """
 
     def __init__(self, configuration: Configuration | None = None) -> None:
         self.configuration = configuration or Configuration()
-        self.rules: list[tuple[Rule, Policy]] = []
+        self.used: set[Exemption] = set()
+        self.objects = 0
+        self.of_resources: list[tuple[Rule, Policy]] = []
+        self.of_stacks: list[tuple[Rule, Policy]] = []
+        self.of_runs: list[tuple[Rule, Policy]] = []
         for rule in rules():
             if self.level(rule) is not EnforcementLevel.DISABLED:
-                self.rules.append((rule, rule.policy()))
+                policy = rule.policy()
+                if rule.name in _OF_THE_RUN:
+                    self.of_runs.append((rule, policy))
+                elif isinstance(policy, ResourceValidationPolicy):
+                    self.of_resources.append((rule, policy))
+                elif isinstance(policy, StackValidationPolicy):
+                    self.of_stacks.append((rule, policy))
 
     def level(self, rule: Rule) -> EnforcementLevel:
         """Level in force for a rule."""
@@ -121,54 +86,81 @@ class Checker:
     def judge(self, program: Program) -> Iterator[Line]:
         """Findings of one program."""
         state.reset()
-        state.remember({})
+        known: dict[int, Resource] = {}
+        state.remember(known)
         try:
-            yield from self._judge(program)
+            yield from self._judge(program, known)
         finally:
             state.remember(None)
+            self.used |= state.PACK.used
 
-    def _judge(self, program: Program) -> Iterator[Line]:
-        by_urn = {item.urn: item for item in program.items}
+    def _judge(self, program: Program, known: dict[int, Resource]) -> Iterator[Line]:
+        places: dict[str, Item] = {}
         resources: list[PolicyResource] = []
         for item in program.items:
-            opts = _options(item)
-            props = _proxied(item.props)
-            for rule, policy in self.rules:
-                if isinstance(policy, ResourceValidationPolicy):
-                    config = self.configuration.settings.get(rule.name)
-                    args = ResourceValidationArgs(item.token, props, item.urn, item.name, opts, None, config)
-                    yield from self._run(program, rule, policy, args, {item.urn: item}, item)
-            seen = props if item.outputs is None else _proxied(item.outputs)
-            resources.append(PolicyResource(item.token, seen, item.urn, item.name, opts, None, None, [], {}))
-        for rule, policy in self.rules:
-            if isinstance(policy, StackValidationPolicy):
-                whole = StackValidationArgs(resources, self.configuration.settings.get(rule.name))
-                yield from self._run(program, rule, policy, whole, by_urn, None)
+            opts = PolicyResourceOptions(item.protect, [], None, [], PolicyCustomTimeouts(0, 0, 0), [])
+            # What is judged is kept as the rules read it; the properties themselves go, so that memory stays small.
+            place = places[item.urn] = replace(item, props={}, outputs=None)
+            try:
+                props = _proxied(item.props)
+                resource = state.resource_for(_arguments(item, props, opts, None))
+                outcome = _proxied(item.outputs) if item.outputs is not None else props
+            except (AssertionError, TypeError, RecursionError):
+                program.partial = True
+                told = "is nested too deep, or holds an asset that says neither path, text nor uri"
+                program.problems.append(f"{program.file}: document {item.document} {told}")
+                continue
+            for rule, policy in self.of_resources:
+                args = _arguments(item, props, opts, self.configuration.settings.get(rule.name))
+                yield from self._run(program.file, rule, policy, args, {}, place)
+            known.pop(id(props), None)
+            if outcome is not props:
+                resource = state.resource_for(_arguments(item, outcome, opts, None))
+                known.pop(id(outcome), None)
+            known[id(place.props)] = resource
+            resources.append(PolicyResource(item.token, place.props, item.urn, item.name, opts, None, None, [], {}))
+            self.objects += max(1, len(resource.objects))
+        if program.partial:
+            return
+        for rule, policy in self.of_stacks:
+            whole = StackValidationArgs(resources, self.configuration.settings.get(rule.name))
+            yield from self._run(program.file, rule, policy, whole, places, None)
+
+    def after(self, used: Iterable[Exemption]) -> Iterator[Line]:
+        """Findings about a whole run, once every file was judged and `used` were the exceptions that it needed."""
+        if not any(settings.get("exceptions") for settings in self.configuration.settings.values()):
+            return
+        state.reset()
+        state.PACK.settings = overlay(DEFAULTS, self.configuration.settings.get("pack-settings", {}))
+        state.PACK.used = set(used)
+        for rule, policy in self.of_runs:
+            args = StackValidationArgs([], self.configuration.settings.get(rule.name))
+            yield from self._run(self.configuration.file, rule, policy, args, {}, None)
+        state.reset()
 
     def _run(
-        self, program: Program, rule: Rule, policy: Any, args: Any, items: Mapping[str, Item], own: Item | None
-    ) -> Iterator[Line]:
+        self, file: str, rule: Rule, policy: Any, args: Any, items: Mapping[str, Item], own: Item | None
+    ) -> list[Line]:
         lines: list[Line] = []
 
         def report(message: str, urn: str | None = None) -> None:
-            item = own or items.get(urn or "")
-            lines.append(self._line(program, rule, self.level(rule), message, item))
+            lines.append(self._line(file, rule, self.level(rule), message, own or items.get(urn or "")))
 
         checked: ReportViolation = report
         try:
             policy.validate(args, checked)
         except UnknownValueError as error:
-            lines.append(self._line(program, rule, EnforcementLevel.ADVISORY, error.message, own))
-        yield from lines
+            lines.append(self._line(file, rule, EnforcementLevel.ADVISORY, error.message, own))
+        return lines
 
-    def _line(self, program: Program, rule: Rule, level: EnforcementLevel, message: str, item: Item | None) -> Line:
+    def _line(self, file: str, rule: Rule, level: EnforcementLevel, message: str, item: Item | None) -> Line:
         finding = message.finding if isinstance(message, Message) else None
         obj = finding.obj if finding is not None else None
         kind = item.token.rpartition(":")[2] if item is not None else ""
         return Line(
-            file=program.file,
-            document=item.document if item is not None else 0,
-            kind=obj.kind if obj is not None else kind,
+            file=file,
+            document=item.document if item is not None else 1,
+            kind=redacted(obj.kind if obj is not None else kind),
             name=redacted((obj.name if obj is not None else "") or (item.name if item is not None else "")),
             policy=rule.name,
             control=rule.control,
@@ -176,18 +168,16 @@ class Checker:
             severity=rule.severity.value,
             message=str(message),
             path=redacted(finding.path) if finding is not None else "",
+            text=redacted(finding.text) if finding is not None else str(message),
         )
 
 
-def _options(item: Item) -> PolicyResourceOptions:
-    return PolicyResourceOptions(item.protect, [], None, [], PolicyCustomTimeouts(0, 0, 0), [])
+def _arguments(item: Item, props: Any, opts: PolicyResourceOptions, config: Any) -> ResourceValidationArgs:
+    return ResourceValidationArgs(item.token, props, item.urn, item.name, opts, None, config)
 
 
 def _proxied(props: Mapping[str, Any]) -> Any:
-    try:
-        return unknown_checking_proxy(deserialize_properties(_floats(props)))
-    except AssertionError:
-        raise InputError("a resource holds an asset that says neither path, text nor uri") from None
+    return unknown_checking_proxy(deserialize_properties(_floats(props)))
 
 
 def _floats(value: Any) -> Any:
@@ -198,6 +188,4 @@ def _floats(value: Any) -> Any:
         return [_floats(member) for member in value]
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value) if abs(value) < 2**1000 else str(value)
-    if isinstance(value, str | bool | float) or value is None:
-        return value
-    return str(value)
+    return value

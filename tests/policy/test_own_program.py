@@ -1,36 +1,23 @@
-"""The pack over our own program: every stack, with nothing excused."""
+"""The pack over our own program: every stack, with no exception but its own, each of which has a reason and an end."""
 
-import json
-import runpy
-from collections.abc import Iterator
+import datetime as dt
 from pathlib import Path
-from typing import Any
 
-import pulumi
 import pytest
-import yaml  # type: ignore[import-untyped]
 
-from policies.check.load import Item, Program
-from policies.check.run import Checker
-from tests.unit.components.recording import record
+from policies.check.config import read_configuration
+from policies.check.items import Item, Program
+from policies.check.run import Checker, Line
+from policies.settings import DEFAULTS, overlay
+from tests.scanners.rendering import plain, recorded, stacks
 
 ROOT = Path(__file__).resolve().parents[2]
-STACKS = ["sandbox", "hk-test", "hk-gray", "hk-prod"]
-
-
-@pytest.fixture(autouse=True)
-def no_config_stays() -> Iterator[None]:
-    """Configuration belongs to one test."""
-    yield
-    pulumi.runtime.set_all_config({})
+PRODUCTION = "hk-prod"
+LONGEST_EXCEPTION = dt.timedelta(days=366)
 
 
 def rendered(stack: str) -> list[Item]:
     """What the program registers for a stack, as the engine hands it to the pack."""
-    config = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))["config"]
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    pulumi.runtime.set_all_config(texts)
-    recorded = record(lambda: runpy.run_path(str(ROOT / "__main__.py"), run_name="program") and None)
     return [
         Item(
             document=index,
@@ -40,22 +27,45 @@ def rendered(stack: str) -> list[Item]:
             props=plain(resource.inputs),
             protect=resource.protect,
         )
-        for index, resource in enumerate(recorded.resources, start=1)
+        for index, resource in enumerate(recorded(stack).resources, start=1)
     ]
 
 
-def plain(value: Any) -> Any:
-    if hasattr(value, "items"):
-        return {key: plain(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(member) for member in value]
-    return value
+def settings(stack: str) -> Path | None:
+    """The pack's settings for a stack, which `make` hands to the engine."""
+    path = ROOT / f"Policies.{stack}.json"
+    return path if path.exists() else None
 
 
-@pytest.mark.parametrize("stack", STACKS)
-def test_every_stack_passes(stack: str) -> None:
+def judged(stack: str, items: list[Item], config: Path | None) -> list[Line]:
+    checker = Checker(read_configuration(str(config) if config else None))
+    return [*checker.judge(Program(stack, items)), *checker.after(checker.used)]
+
+
+def test_settings_of_the_pack_belong_to_a_stack_that_exists() -> None:
+    assert {path.name.split(".")[1] for path in ROOT.glob("Policies.*.json")} <= set(stacks())
+
+
+@pytest.mark.parametrize("stack", stacks())
+def test_no_stack_has_a_finding_of_any_level(stack: str) -> None:
     items = rendered(stack)
     assert len([item for item in items if item.token.startswith("kubernetes:")]) > 40
-    lines = list(Checker().judge(Program(stack, items)))
-    mandatory = [line.message for line in lines if line.level == "mandatory"]
-    assert not mandatory, "\n".join(mandatory)
+    # Exceptions that are over or excuse nothing are findings too.
+    assert [line.message for line in judged(stack, items, settings(stack))] == []
+
+
+@pytest.mark.parametrize("stack", stacks())
+def test_exceptions_name_one_object_have_a_reason_and_end_within_a_year(stack: str) -> None:
+    found = settings(stack)
+    given = read_configuration(str(found)).settings if found else {}
+    assert set(given) <= {"pack-settings"}, "exceptions of a single rule would escape this test"
+    for each in overlay(DEFAULTS, given.get("pack-settings", {})).exceptions:
+        assert not set("*?[") & set(each.resource), each
+        assert len(each.reason.split()) >= 15, each
+        assert each.expires - dt.date.today() <= LONGEST_EXCEPTION, each  # noqa: DTZ011 - days are enough
+
+
+def test_production_is_judged_as_production() -> None:
+    items = rendered(PRODUCTION)
+    # Without its exceptions it has findings of a rule that is for production alone.
+    assert {line.control for line in judged(PRODUCTION, items, None)} == {"AVL-01"}
