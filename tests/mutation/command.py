@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
@@ -56,10 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for mutant in source.mutants:
                     print(mutant)
             return 0
-        results = _run(sources, workers=options.jobs, console=console)
+        results, failing = _run(sources, workers=options.jobs, console=console)
     except (RuntimeError, ValueError) as error:
         console.print(f"mutation: {error}", style="red", markup=False)
         return 2
+    for test in failing:
+        console.print(f"mutation: left out, because it fails without any mutant: {test}", style="yellow", markup=False)
     return report(results)
 
 
@@ -101,7 +102,7 @@ def _chosen(what: Sequence[str], *, shared: bool) -> list[Path]:
     return list(files)
 
 
-def _run(sources: Sequence[Source], *, workers: int, console: Console) -> list[Result]:
+def _run(sources: Sequence[Source], *, workers: int, console: Console) -> tuple[list[Result], list[str]]:
     known = equivalents()
     tests: set[Path] = set(mapping.COMMON)
     jobs = []
@@ -153,8 +154,7 @@ def _is_about(item: pytest.Item, controls: Sequence[str]) -> bool:
 
 
 def _reaching(mutant: Mutant, path: Path, tests: Tests) -> list[pytest.Item]:
-    found = tests.reaching(mutant.file, mutant.function)
-    return sorted(found, key=lambda item: not mapping.imports(item.path, path))
+    return tests.reaching(mutant.file, mutant.function, lambda test: mapping.imports(test, path))
 
 
 def report(results: Sequence[Result]) -> int:
@@ -167,6 +167,3 @@ def report(results: Sequence[Result]) -> int:
     counts = Counter(result.verdict for result in results)
     print("  ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]) or "no mutants")
     return int(any(counts[verdict] for verdict in (Verdict.SURVIVED, Verdict.BROKEN)))
-
-
-_BEGAN: Final = time.monotonic()

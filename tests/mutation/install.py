@@ -51,6 +51,9 @@ def swap(module: str, function: str, code: CodeType) -> bool:
     found = next((inner for inner in _codes(code) if inner.co_qualname == function), None)
     if target is None or found is None or target.__code__.co_freevars != found.co_freevars:
         return False
+    if any(inner.co_name == "<lambda>" or not inner.co_name.startswith("<") for inner in _codes(found)):
+        # Functions that it made while the pack was imported would keep their code.
+        return False
     target.__code__ = found
     forget_results()
     return True
