@@ -21,7 +21,7 @@ class Promise(Enum):
     """A password; a plain word is one too."""
 
 
-_CHINESE: Final = re.compile("(?:密码|口令|密钥|秘钥|私钥|令牌|访问凭证)$")
+_CHINESE: Final = re.compile("(?:密码|密碼|口令|密钥|密鑰|秘钥|私钥|私鑰|令牌|权杖|凭证|凭据|パスワード|비밀번호)$")
 # Cyrillic and Greek letters that pass for Latin ones.
 _LOOK_ALIKES: Final = str.maketrans("АВЕКМНОРСТХаеорсухѕіАΕΟΡΤΚ", "ABEKMHOPCTXaeopcyxsiAEOPTK")
 _WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -41,7 +41,7 @@ _PASSWORDS: Final = frozenset(
         "masterauth",
     }
 )
-_PASSWORD_ENDS: Final = ("password", "passwd", "passphrase")
+_PASSWORD_ENDS: Final = ("password", "passwd", "passphrase", "passwort", "passcode")
 # Words written together: dbpass, rootpwd, appsecret, bottoken. "compass" and "bypass" are none of them.
 _JOINED: Final = re.compile(
     r"(?:db|pg|my|root|admin|user|ssh|smtp|mail|ldap|key|store|trust|redis|mysql|app|sql|ftp|http|proxy|auth|api|basic|service"
@@ -49,6 +49,8 @@ _JOINED: Final = re.compile(
     r"(?:(pass|pwd|pw)|(secret|token))"
 )
 _WHOLE_NAMES: Final = {("rediscli", "auth"), ("mysql", "pwd"), ("erlang", "cookie")}
+# Keys of a pager are hexadecimal; keys of a message queue are words.
+PAGER_KEYS: Final = frozenset({("routing", "key"), ("integration", "key")})
 _SECRETS: Final = frozenset({"secret", "token", "psk", "jwt"})
 _SECRET_ENDS: Final = ("apikey", "secretkey", "accesskey", "privatekey", "authkey", "authtoken", "accesstoken")
 _SECRET_ENDS_MORE: Final = (
@@ -58,6 +60,17 @@ _SECRET_ENDS_MORE: Final = (
     "sharedsecret",
     "encryptionkey",
     "signingkey",
+    "keysecret",
+    "masterkey",
+    "sharedkey",
+    "userkey",
+    "hmackey",
+    "licensekey",
+    "accountkey",
+    "storagekey",
+    "servicekey",
+    "authtoken",
+    "sastoken",
 )
 _KEY_OWNERS: Final = word_set(
     """
@@ -67,10 +80,14 @@ _KEY_OWNERS: Final = word_set(
     openai anthropic claude azure google gemini deepseek dashscope qwen moonshot zhipu mistral cohere groq
     together replicate pinecone weaviate qdrant milvus tavily serper wandb langchain langsmith langfuse
     sendgrid stripe twilio aliyun alibaba tencent ngc nvidia github gitlab hf huggingface litellm vllm minio
-    s3 aws oss cos salt cookie certificate unseal recovery preshared gossip
+    s3 aws oss cos salt cookie certificate unseal recovery preshared gossip fernet datadog dd newrelic ark doubao
+    baidu qianfan minimax stepfun siliconflow dify coze ragflow fastgpt jina voyage mapbox amap sentry algolia
+    mailgun postmark segment confluent databricks snowflake supabase clerk okta auth0 wrapping kek dek proxy bot
     """
 )
-_WEAK: Final = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "cred", "creds", "pw", "sk"})
+_WEAK: Final = frozenset(
+    {"auth", "authorization", "cookie", "bearer", "credential", "credentials", "cred", "creds", "pw", "sk"}
+)
 
 # A last word that turns a key into something about a key.
 _ABOUT: Final = word_set(
@@ -133,7 +150,7 @@ def promise(name: str) -> Promise:
     if last in _PASSWORDS or last.endswith(_PASSWORD_ENDS):
         return Promise.PASSWORD
     joined = _JOINED.fullmatch(last)
-    if (joined is not None and joined[1]) or parts[-2:] in _WHOLE_NAMES:
+    if (joined is not None and joined[1]) or parts[-2:] in _WHOLE_NAMES or (last == "pw" and before):
         return Promise.PASSWORD
     if last == "token":
         return _token(parts)
@@ -153,11 +170,16 @@ def promise(name: str) -> Promise:
 
 def _elsewhere(name: str) -> Promise:
     """Names in Chinese, and Latin names with letters or blanks that only look like ours."""
-    if _CHINESE.search(name):
-        return Promise.PASSWORD if re.search("密码|口令", name) else Promise.SECRET
+    if _CHINESE.search(name.strip()):
+        return Promise.PASSWORD if re.search("密码|密碼|口令|パスワード|비밀번호", name) else Promise.SECRET
     plain = unicodedata.normalize("NFKC", name).translate(_LOOK_ALIKES)
     plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
     return promise(plain) if plain.isascii() else Promise.NOTHING
+
+
+def speaks_about(name: str) -> bool:
+    """Whether a name tells something about a key, such as its length or its file."""
+    return not _ABOUT.isdisjoint(words(name)[-1:])
 
 
 def names_only(name: str) -> bool:

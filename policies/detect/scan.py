@@ -1,24 +1,29 @@
 """Scanning a value or a text for keys: shapes, names, structure and encodings together."""
 
 import configparser
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from policies.detect.argv import flag_pairs, script_credentials
+from policies.detect.argv import TOOLS, literal_flags, script_credentials
 from policies.detect.decode import DEPTH, base64_text, decoded
+from policies.detect.lines import continued, keys_in_lines, literal
 from policies.detect.names import Promise, names_only, promise
 from policies.detect.shapes import header_credentials, known_shapes, url_credentials
-from policies.detect.values import Kind, is_key, is_placeholder, is_reference, kind_of, random_enough
+from policies.detect.values import is_key, is_listed_key
 from policies.model.documents import DocumentError, yaml_documents
 
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; longer ones are read line by line."""
 
 _HINT: Final = re.compile(
-    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s{1,8}by|hashes|\bsk\b|\bpw\b|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
-    r"|cookie|user[ \t]{1,4}\S{1,60}[ \t]{1,4}on\b|curl|mysql|mariadb|redis-cli|mc alias|mc config|smbclient|rpcclient"
-    r"|mongo|ldap|skopeo|密|口令|令牌"
+    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s{1,8}by|hashes|(?<![a-z])(?:sk|pw)\b"
+    r"|user[ \t]{0,4}=[^\n:]{1,80}:"
+    r"|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
+    r"|cookie|user[ \t]{1,4}\S{1,60}[ \t]{1,4}on\b|mc alias|mc config|smbclient|rpcclient|密|口令|令牌|秘钥|私钥"
+    rf"|\b(?:{'|'.join(map(re.escape, sorted(TOOLS)))})\b"
 )
 DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
 """Fields of running text; only the shape of a key tells there."""
@@ -26,40 +31,13 @@ DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "
 NAMES_KEYS: Final = frozenset({"remoteRef", "sourceRef", "remoteKey", "objectName"})
 """Siblings of a `secretKey` field that is the name of an entry, as in ExternalSecrets."""
 
-_COMMENT: Final = re.compile(r"(?m)^[ \t]{0,40}#+[ \t]{0,8}([^\n]{1,400})$")
+_COMMENT: Final = re.compile(r"(?m)(?:^|(?<=[ \t]))#+[ \t]{0,8}([^\n]{1,400})$")
+_JSON_VALUE: Final = re.compile(r"""(?m)[=:][ \t]{0,8}["'`]?([{\[][^\n]{2,20000}[}\]])["'`]?;?[ \t\r]{0,8}$""")
 _ESCAPED: Final = re.compile(r"\\+[nrt]")
-_ASSIGNED: Final = re.compile(
-    r"""(?<![\w.\-$])(?P<name>[A-Za-z_][\w.\-]{1,80}+)["']?[ \t]{0,8}(?::=|=>|=|:)[ \t]{0,8}"""
-    r"""(?:"(?P<double>[^"\n]{1,1000})"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s"'`;,&|<>()\\]{1,1000}))"""
-)
-_SPACED: Final = re.compile(
-    r"(?im)^[ \t]{0,20}(?:requirepass|masterauth|password|insecure-password|auth-pass|sasl_password)"
-    r"[ \t]{1,8}[\"']?([^\s\"'=:;]{3,200})[\"']?;?[ \t]{0,8}$"
-)
-_NETRC: Final = re.compile(
-    r"(?i)\bmachine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,200})"
-)
-_SQL: Final = re.compile(
-    r"(?i)\b(?:identified\s{1,4}by|with\s{1,4}(?:encrypted\s{1,4})?password|\bpassword)\s{1,4}'([^'\n]{1,200})'"
-)
-_WORDED: Final = re.compile(r"(?<![\w.\-$])([A-Za-z_][\w.\-]{2,60}+)[ \t]{1,4}(?=[\"']?([^\s\"'=:;|&]{3,200}))")
-_PIPED: Final = re.compile(
-    r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?[ \t]{0,4}\|"
-    r"[^\n|]{0,200}(?:--password-stdin|kinit|sudo -S)"
-)
-_SMB: Final = re.compile(
-    r"(?:smbclient|rpcclient|winexe)[^\n]{0,200}-U[ \t]{0,4}[\"']?[^\s%\"']{1,60}%([^\s\"']{3,200})"
-)
-_CHPASSWD: Final = re.compile(r"[\w.-]{1,40}:([^\s\"'|:]{3,200})[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?chpasswd")
-_OPENSSL: Final = re.compile(
-    r"(?<![\w-])-?pass(?:in|out)?[= ]{1,4}pass:([^\s\"']{3,200})|(?<=[\s\"'])pass:([^\s\"']{3,200})"
-)
-_PGPASS: Final = re.compile(r"(?m)^[\w.*-]{1,200}:[\d*]{1,6}:[\w*-]{1,100}:[\w*.-]{1,100}:([^\s:]{3,200})$")
-_ATTRIBUTES: Final = re.compile(
-    r"(?:name|key)\s{0,4}=\s{0,4}[\"']([\w.\-]{1,80})[\"']\s{1,20}value\s{0,4}=\s{0,4}[\"']([^\"'\n]{1,400})[\"']"
-)
-_ACL: Final = re.compile(r"(?m)^[ \t]{0,20}user[ \t]{1,4}\S{1,60}[ \t][^\n>]{0,200}(?<=[ \t])>([^\s]{3,200})")
-_TAG: Final = re.compile(r"<([A-Za-z][\w.-]{1,60})(?:\s[^<>]{0,200})?>([^<>\n]{1,400})</\1>")
+_INVISIBLE: Final = dict.fromkeys((*range(0x200B, 0x2010), *range(0x2060, 0x2065), 0x00AD, 0x180E, 0xFEFF))
+# Pieces of one text: 'a' + 'b', "a" "b", "a" .. "b".
+_GLUED: Final = re.compile(r"[\"'][ \t]{0,8}(?:\+|\.{1,2}|\\?\n)?[ \t]{0,8}[\"']")
+_FOLDED: Final = re.compile(r"[\w+/=.~:@-]{4,200}+(?:\s{1,40}[\w+/=.~:@-]{4,200}+){1,20}\s{0,4}")
 
 
 def scan(name: str, text: str, depth: int = DEPTH) -> set[str]:
@@ -71,20 +49,34 @@ def scan(name: str, text: str, depth: int = DEPTH) -> set[str]:
         return set(known_shapes(text))
     if is_key(name, text):
         found.add(f"a literal value for {name}")
+    if not text.isascii():
+        text = text.translate(_INVISIBLE)
     # An escaped line break would glue its letter to the key behind it.
-    bare = _ESCAPED.sub("\n", text) if "\\" in text else text
+    bare = _ESCAPED.sub("\n", continued(text)) if "\\" in text else text
     if len(text) >= 12:
         found.update(known_shapes(bare))
         found.update(url_credentials(bare))
         found.update(header_credentials(bare))
     if not found:
         found.update(_structure(text, depth))
+    if not found:
+        found.update(_in_pieces(text))
     if depth and not found:
         for inner in decoded(bare):
             found.update(_behind(name, inner, depth - 1))
             if found:
                 break
     return found
+
+
+def _in_pieces(text: str) -> set[str]:
+    """Keys that are cut in two: by the folding of YAML, or by the signs that put texts together in programs."""
+    found: set[str] = set()
+    if 16 <= len(text) <= 4000 and _FOLDED.fullmatch(text):
+        found.update(known_shapes("".join(text.split())))
+    if ("'" in text or '"' in text) and len(text) <= _PARSED and _GLUED.search(text):
+        found.update(known_shapes(_GLUED.sub("", text)))
+    return {f"{what}, in pieces" for what in found}
 
 
 def _behind(name: str, text: str, depth: int) -> set[str]:
@@ -100,10 +92,24 @@ def _structure(text: str, depth: int) -> set[str]:
     if len(text) <= _PARSED and _has_structure(text):
         tree = _parsed(text)
         if tree is not None:
-            found.update(_lines("\n".join(_COMMENT.findall(text))) if "#" in text else ())
+            found.update(keys_in_lines("\n".join(_COMMENT.findall(text))) if "#" in text else ())
             return found | scan_tree("", tree, depth)
-    found.update(_lines(text))
+    text = continued(text)
+    found.update(keys_in_lines(text))
     found.update(script_credentials(text, literal))
+    found.update(_embedded(text, depth))
+    return found
+
+
+def _embedded(text: str, depth: int) -> set[str]:
+    """Keys in JSON that stands behind a name on a line of its own: SETTINGS={"db": ...}."""
+    found: set[str] = set()
+    for match in _JSON_VALUE.finditer(text) if len(text) <= _PARSED else ():
+        try:
+            tree = json.loads(match[1])
+        except (ValueError, RecursionError):
+            continue
+        found.update(scan_tree("", tree, depth))
     return found
 
 
@@ -129,8 +135,14 @@ def _by_accident(tree: Any) -> bool:
 
 
 def _ini(text: str) -> Any:
-    """Sections of an INI file as mappings."""
-    if "[" not in text or "=" not in text:
+    """Sections of a TOML or INI file as mappings."""
+    if "=" not in text:
+        return None
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        pass
+    if "[" not in text:
         return None
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True, comment_prefixes=("#", ";", "//"))
     parser.optionxform = str  # type: ignore[assignment,method-assign]
@@ -139,7 +151,8 @@ def _ini(text: str) -> Any:
     except (configparser.Error, ValueError):
         return None
     return {
-        section: {k: v.strip().strip("\"'") for k, v in parser.items(section) if v} for section in parser.sections()
+        section: {k.strip("\"'"): v.strip().strip("\"'") for k, v in parser.items(section) if v}
+        for section in parser.sections()
     }
 
 
@@ -152,73 +165,17 @@ def _registry_auth(text: str) -> Iterator[str]:
             return
 
 
-def literal(value: str) -> bool:
-    """Whether a value in the place of a password is one."""
-    stripped = value.strip().strip("\"'")
-    return len(stripped) >= 3 and not is_reference(stripped) and not is_placeholder(stripped)
-
-
-def _lines(text: str) -> Iterator[str]:
-    for match in _ASSIGNED.finditer(text):
-        name = match["name"]
-        if promise(name) is Promise.NOTHING or text[max(0, match.start() - 2) : match.start()] == "${":
-            continue
-        value = match["double"] or match["single"] or match["bare"] or ""
-        if match["bare"] and value.endswith(("[", "(", "{")):
-            # An expression of a programming language.
-            continue
-        # In running text a word behind "password:" is part of the sentence; only whole lines are settings.
-        certain = match["bare"] is None or _whole_line(text, match.start(), match.end())
-        if is_key(name, value) and (certain or kind_of(value) is Kind.OPAQUE):
-            yield f"a literal value for {name}"
-    for pattern in (_SPACED, _NETRC, _SQL, _PGPASS):
-        for match in pattern.finditer(text):
-            if literal(match[1]) and (pattern is not _SPACED or _directive(match)):
-                yield "a literal password"
-                break
-    for pattern in (_CHPASSWD, _PIPED, _SMB):
-        if any(literal(match[1]) for match in pattern.finditer(text)):
-            yield "a password on a command line"
-    for match in _WORDED.finditer(text):
-        name, value = match[1], match[2]
-        # `set name value`: without a sign between them only a random value, or a directive, is sure.
-        sure = random_enough(value) or name.lower() in ("requirepass", "masterauth")
-        if sure and promise(name) is not Promise.NOTHING and kind_of(value) is Kind.OPAQUE:
-            yield f"a literal value for {name}"
-    for match in _OPENSSL.finditer(text) if "openssl" in text else ():
-        if literal(match[1] or match[2]):
-            yield "a password for openssl"
-    if any(literal(match[1]) for match in _ACL.finditer(text)):
-        yield "a password of an access list"
-    for match in (*_TAG.finditer(text), *_ATTRIBUTES.finditer(text)):
-        if is_key(match[1], match[2]):
-            yield f"a literal value for {match[1]}"
-
-
-def _directive(match: re.Match[str]) -> bool:
-    """Whether `password word` is a setting; after "password" a plain word is a sentence."""
-    sure = match[0].lstrip().lower().startswith(("requirepass", "masterauth"))
-    return kind_of(match[1]) is Kind.OPAQUE or (sure and kind_of(match[1]) is Kind.WORD)
-
-
-def _whole_line(text: str, start: int, end: int) -> bool:
-    """Whether an assignment fills its line; only its near surroundings are read, so that long lines cost nothing."""
-    before = text[max(0, start - 40) : start].rpartition("\n")[2].strip().strip("\"'")
-    after = text[end : end + 40].partition("\n")[0].strip()
-    return before in ("", "export", "set", "ENV", "-", "local", "ARG", "env") and after in ("", ",", ";", '"', "'")
-
-
 def scan_tree(name: str, tree: Any, depth: int = DEPTH) -> set[str]:
     """What keys a structure holds: mappings, pairs of name and value, lists of words."""
     found: set[str] = set()
-    if isinstance(tree, str):
-        found.update(scan(name, tree, depth))
+    if (text := as_text(name, tree)) is not None:
+        found.update(scan(name, text, depth))
     elif isinstance(tree, dict):
         found.update(_mapping(name, tree, depth))
     elif isinstance(tree, list):
         words = [word for word in tree if isinstance(word, str)]
         if len(words) > 1:
-            found.update(f"a literal value for {flag}" for flag, value in flag_pairs(words) if is_key(flag, value))
+            found.update(literal_flags(words, literal))
         for member in tree:
             found.update(scan_tree(name, member, depth))
     return found
@@ -227,13 +184,13 @@ def scan_tree(name: str, tree: Any, depth: int = DEPTH) -> set[str]:
 def _mapping(name: str, tree: dict[Any, Any], depth: int) -> set[str]:
     found: set[str] = set()
     label, value = pair(tree)
-    if label is not None and isinstance(value, str):
-        found.update(scan(label, value, depth))
+    if label is not None and (text := as_text(label, value)) is not None:
+        found.update(scan(label, text, depth))
     if is_private_jwk(tree):
         found.add("a private JSON web key")
     for key, member in tree.items():
         text = str(key)
-        if label is not None and text in ("value", "Value"):
+        if label is not None and member is value and isinstance(member, str):
             continue
         if text == "secretKey" and not NAMES_KEYS.isdisjoint(tree):
             text = ""
@@ -245,17 +202,34 @@ def _mapping(name: str, tree: dict[Any, Any], depth: int) -> set[str]:
         # Words such as `value` and `data` say nothing; then the name above them counts.
         inherits = text in ("value", "default", "plaintext", "literal", "content", "raw", "data", "string")
         inner = "" if names_only(name) and isinstance(member, str) else text
+        if isinstance(member, str) and is_listed_key(name, text, member):
+            found.add(f"a literal value for one of {name}")
         found.update(scan_tree(name if inherits and name else inner, member, depth))
     return found
 
 
+_LABELS: Final = (
+    *("name", "key", "Name", "Key", "ParameterKey", "ParameterName", "param", "parameter", "field", "property"),
+    *("variable", "var", "header", "headerName", "option", "setting", "attribute"),
+)
+_VALUES: Final = ("value", "Value", "ParameterValue", "default", "defaultValue", "val", "literal", "content")
+
+
 def pair(tree: dict[Any, Any]) -> tuple[str | None, Any]:
     """(name, value) of a mapping that is a pair, as in env lists; (None, None) for others."""
-    for label in ("name", "key", "Name", "Key", "ParameterKey"):
-        for value in ("value", "Value", "ParameterValue"):
-            if isinstance(tree.get(label), str) and value in tree:
-                return tree[label], tree[value]
+    for label in _LABELS:
+        if isinstance(tree.get(label), str):
+            for value in _VALUES:
+                if value in tree:
+                    return tree[label], tree[value]
     return None, None
+
+
+def as_text(name: str, value: Any) -> str | None:
+    """A value as text when it may be a key: a password of digits alone is a number to YAML."""
+    if isinstance(value, int) and not isinstance(value, bool) and promise(name) is Promise.PASSWORD:
+        return str(value)
+    return value if isinstance(value, str) else None
 
 
 def is_private_jwk(tree: dict[Any, Any]) -> bool:

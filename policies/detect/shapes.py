@@ -108,6 +108,51 @@ SHAPES: Final = (
         None,
     ),
     _shape("a password hash", r"[\"']md5[0-9a-f]{32}[\"']|SCRAM-SHA-256\$\d{3,8}:[A-Za-z0-9+/=]{16,60}\$", None),
+    _shape(
+        "a Teams webhook",
+        r"\.webhook\.office\.com/webhookb2/[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36}",
+    ),
+    _shape("a flow webhook", r"\.logic\.azure\.com[:/][^\s\"']{0,200}[?&]sig=[\w-]{40,60}"),
+    _shape("a Tailscale key", rf"{_B}tskey-[a-z]{{2,10}}-[A-Za-z0-9-]{{16,80}}"),
+    _shape("an Atlassian token", rf"{_B}AT(?:ATT3|CTT3|BB)[\w=-]{{24,250}}"),
+    _shape("a New Relic key", rf"{_B}NR(?:AK|AL|II|JS|BR)-[A-Za-z0-9-]{{20,40}}"),
+    _shape("a Postman key", rf"{_B}PMAK-[0-9a-f]{{24}}-[0-9a-f]{{34}}"),
+    _shape("a Notion or Linear key", rf"{_B}(?:ntn_[A-Za-z0-9]{{40,50}}|lin_(?:api|oauth)_[A-Za-z0-9]{{32,64}})"),
+    _shape("a Figma token", rf"{_B}fig[dou]r?_[\w-]{{36,60}}"),
+    _shape("a Doppler token", rf"{_B}dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{{2,35}}\.)?[A-Za-z0-9]{{40,44}}"),
+    _shape("a Fly token", rf"{_B}(?:fo1_[\w-]{{43}}|fm[12][ar]?_[A-Za-z0-9+/]{{80,600}})"),
+    _shape("a Heroku key", rf"{_B}HRKU-[\w-]{{36,80}}"),
+    _shape("a Netlify token", rf"{_B}nfp_[A-Za-z0-9]{{36,40}}"),
+    _shape("a RubyGems key", rf"{_B}rubygems_[0-9a-f]{{48}}"),
+    _shape("a database password of PlanetScale", rf"{_B}pscale_(?:pw|tkn|oauth)_[\w.=-]{{32,64}}"),
+    _shape("a Sentry token", rf"{_B}sntr(?:ys|yu)_[A-Za-z0-9+/=_-]{{40,250}}"),
+    _shape("a Sourcegraph token", rf"{_B}sgp_(?:[0-9a-f]{{16}}_|local_)?[0-9a-f]{{40}}"),
+    _shape("a Square token", rf"{_B}(?:sq0(?:atp|csp|idp)-[\w-]{{22,43}}|EAAA[\w-]{{60}})(?![\w-])", _mixed),
+    _shape("a Dynatrace token", rf"{_B}dt0[a-z]\d\d\.[A-Z0-9]{{24}}\.[A-Z0-9]{{64}}"),
+    _shape("an Artifactory key", rf"{_B}(?:AKCp[A-Za-z0-9]{{60,80}}|cmVmdGtuO[A-Za-z0-9]{{50,60}})"),
+    _shape("a 1Password token", rf"{_B}ops_ey[\w-]{{100,900}}"),
+    _shape("an OpenShift token", rf"{_B}sha256~[\w-]{{43}}(?![\w-])"),
+    _shape("a Baidu key", r"bce-v3/ALTAK-[A-Za-z0-9]{21}/[0-9a-f]{40}"),
+    _shape("a Zhipu key", r"(?<![\w.])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![\w.])", _mixed),
+    _shape(
+        "a vendor key",
+        rf"{_B}(?:jina_[A-Za-z0-9]{{48,70}}|e2b_[0-9a-f]{{40}}|csk-[a-z0-9]{{48}}|fw_[A-Za-z0-9]{{24}}|fc-[0-9a-f]{{32}}"
+        rf"|secret_[A-Za-z0-9]{{43}}|pnu_[A-Za-z0-9]{{36}}|CFPAT-[\w-]{{43}}|v1\.0-[0-9a-f]{{24}}-[0-9a-f]{{146}}"
+        rf"|PRIVATE-TOKEN:\s?[\w-]{{20}}|shippo_(?:live|test)_[0-9a-f]{{40}}|EZ[AT]K[A-Za-z0-9]{{54}}){_E}",
+        _mixed,
+    ),
+    _shape(
+        "a private key",
+        r"(?<![A-Za-z0-9+/])(?:MII[A-Za-z0-9+/]{2,4}IB(?:AAK|ADANBgkqhkiG9w0BAQ)|MHcCAQEEI|MHQCAQEEI|MIGkAgEBBD|MC4CAQAwBQYDK2Vw"
+        r"|MI(?:GHAgEAMBMG|GEAgEAMBAG|G2AgEAMBAG|HuAgEAMBAG)ByqGSM49|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/\s]{20,200}",
+        None,
+    ),
+    _shape("a signed address", r"[?&;]X-(?:Amz|Goog|Tos|Obs|Oss)-Signature=[0-9a-fA-F]{40,600}", None),
+    _shape(
+        "a signed address",
+        r"[?&](?:OSSAccessKeyId|AWSAccessKeyId|GoogleAccessId|q-ak|AccessKeyId)=[^\s\"'<>]{1,600}[?&](?:q-)?[Ss]ignature=[\w%+/.=-]{20,400}",
+        None,
+    ),
     _shape("a cluster join token", r"--token[= ]\s{0,3}[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])", None),
 )
 
@@ -116,6 +161,9 @@ MARKS: Final = re.compile(
     r"A3T|A[KSB]IA|ACCA|AIza|GOCSPX|ya29\.|LTAI|AKID|AKLT|hf_|api_org_|sk-|nvapi-|gh[pousr]_|github_pat|gl[a-z]{2,5}-"
     r"|xox[a-z]-|xapp-|hooks\.slack|dingtalk|weixin|open-apis|/api/webhooks|:AA|SG\.|[sr]k_(?:live|test)|whsec_|do[opr]_v1"
     r"|dapi|dckr_|gls?[ac]_|gsk_|r8_|pplx-|xai-|pcsk_|tvly-|lsv2_|SK[0-9a-f]|key-|shp[acps]|npm_|pypi-|pul-|hv[sbr]\."
+    r"|webhookb2|logic\.azure|tskey-|AT(?:ATT3|CTT3|BB)|NR[A-Z]{2}-|PMAK-|ntn_|lin_|fig[dou]|dp\.[a-z]{2}|fo1_|fm[12]|HRKU-|nfp_"
+    r"|rubygems_|pscale_|sntry|sgp_|sq0|EAAA|dt0|AKCp|cmVmdGtu|ops_ey|sha256~|ALTAK|(?<![\w.])[0-9a-f]{32}\.[A-Za-z0-9]{16}|jina_|e2b_|csk-"
+    r"|fw_|fc-|secret_|pnu_|CFPAT|v1\.0-|PRIVATE-TOKEN|shippo_|EZ[AT]K|MII|MHcC|MHQC|MI[GH]|MC4C|b3BlbnNza|[Ss]ignature="
     r"|atlasv1|AccountKey|AccessKey=|[?&]sig=|[78]Q~|ey[A-Za-z0-9_-]{14}|AGE-SECRET|PuTTY|\$2[abxy]\$|\$apr1|SHA\}|\$[1567gy]{1,2}\$|\$argon2|--token|md5[0-9a-f]{32}|SCRAM-SHA"
 )
 
@@ -124,6 +172,11 @@ _PEM: Final = re.compile(
 )
 _URL: Final = re.compile(
     r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{1,30})://([^\s/?#\"'<>`:]{0,120}):([^\s/?#\"'<>`@]{1,400})@(?=[\w\[\$\{(.-])"
+)
+_QUERY: Final = re.compile(
+    r"[?&](?:api[-_]?key|app[-_]?key|key|ak|sk|access[-_]?token|auth[-_]?token|token|secret|password|passwd|pwd|sig|signature"
+    r"|auth|client_secret|subscription-key|private_token|hapikey)=([A-Za-z0-9%+/=_.~-]{6,600})",
+    re.IGNORECASE,
 )
 _URL_TOKEN: Final = re.compile(r"(?<![A-Za-z0-9+.-])https?://([A-Za-z0-9_.~-]{16,200})@(?=[\w\[\$\{(])")
 _DSN: Final = re.compile(r"(?<![\w.-])[\w.-]{1,64}:([^\s@/:\"']{1,200})@(?:tcp|tcp4|tcp6|unix)\(")
@@ -151,6 +204,12 @@ def known_shapes(text: str) -> Iterator[str]:
 
 def url_credentials(text: str) -> Iterator[str]:
     """Passwords and tokens in the user part of URLs."""
+    if "=" in text and "?" in text:
+        for match in _QUERY.finditer(text):
+            value = match[1]
+            if len(value) >= 20 and _mixed(value) and not is_reference(value) and not is_placeholder(value):
+                yield "a credential in the query of an address"
+                return
     if "@" not in text or ":" not in text:
         return
     for match in _URL.finditer(text):

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
-from policies.detect.names import Promise, promise, words
+from policies.detect.names import PAGER_KEYS, Promise, promise, speaks_about, words
 from policies.model.values import word_set
 
 LONGEST: Final = 4096
@@ -20,9 +20,11 @@ _REFERENCE: Final = re.compile(
     | \$\{[^{}]{1,200}\}                        # ${VAR}, ${file:...}
     | \$__\w{1,20}\{[^{}]{1,200}\}             # $__file{/run/x}
     | \$env:\w{1,100}
+    | ^\$[a-z][A-Za-z-]{0,60}(?:[.:][A-Za-z_][\w-]{0,60}){1,4}$    # $oidc.clientSecret, $secret-name:key
     | \$(?:[A-Z][A-Z0-9_]{0,100}|[a-z_]{1,100})(?!\w)
     | ^\$?\{\{?$ | ^\$\($                       # the first word of a reference that was split at its spaces
     | %[^%\s]{1,200}%                           # %VAR%, %REQ(AUTHORIZATION)%
+    | %\{[^{}]{1,200}\}                        # %{env:VAR}
     | \{\{.{1,400}?\}\}                         # templates
     | \{%.{1,400}?%\}
     | <%.{1,400}?%>
@@ -90,8 +92,8 @@ _NAMEY: Final = re.compile(r"[A-Za-z]+(?:[-_.:/ ](?:[A-Za-z]+|v?\d{1,3}|[a-z]+\d
 # Letters alone are rarely a key; these are the passwords that programs come with, and that people take first.
 _FAVOURITES: Final = re.compile(
     r"(?:postgres|root|admin|administrator|minioadmin|guest|mysql|mongo|mongodb|redis|rabbit|rabbitmq|grafana|elastic"
-    r"|kibana|keycloak|letmein|welcome|toor|rootroot|adminadmin|rootpassword|rootpass|adminpassword|adminpass|userpassword"
-    r"|dbpassword|dbpass|monkey|dragon|iloveyou|trustno|hunter|swordfish|(?:my|super|top|very)\w*(?:secret|pass)\w*)",
+    r"|kibana|keycloak|letmein|welcome|prom-operator|qwerty\w{0,6}|passw0rd|scott|tiger|toor|rootroot|adminadmin|rootpassword|rootpass|adminpassword|adminpass|userpassword"
+    r"|dbpassword|dbpass|sunshine|princess|football|baseball|superman|batman|shadow|starwars|whatever|freedom|monkey|dragon|iloveyou|trustno|hunter|swordfish|(?:my|super|top|very)\w*(?:secret|pass)\w*)",
     re.IGNORECASE,
 )
 # A variable such as POSTGRES_PASSWORD sets the password of a server: there a plain word is one.
@@ -100,9 +102,26 @@ _PRODUCTS: Final = word_set(
     postgres postgresql pg mysql mariadb mongo mongodb redis rabbitmq amqp minio gf grafana keycloak elastic
     elasticsearch opensearch kibana clickhouse cassandra couchdb influxdb neo4j vault nats mqtt kafka zookeeper
     db database root initdb qdrant milvus weaviate etcd harbor registry gitlab jenkins nexus sonar airflow superset
+    admin administrator user smtp mail email ftp sftp ldap bind sudo ssh backup replication repl owner sa jdbc
+    datasource login account service app application proxy wifi vnc rdp
     """
 )
 _KEYBOARD: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop")
+
+
+# Four or more small words without any that sentences are made with: a passphrase.
+_PHRASE: Final = re.compile(r"[a-z]{2,20}(?: [a-z]{2,20}){3,11}")
+_SENTENCE: Final = word_set(
+    """
+    a an the is are was must may can could should will would has have be been of for to from in on at by with and or
+    not no your our my this that it its if when please password passwords token secret key user users must set get use
+    using enter forgot reset reset changed login sign only any all new old we you they he she do does there then than
+    """
+)
+
+
+_COOKIE: Final = re.compile(r"=(?=[^;\s]{0,200}\d)(?=[^;\s]{0,200}[A-Za-z])[\w%+/.=-]{20,400}")
+_PAGER_KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class Kind(Enum):
@@ -116,6 +135,8 @@ class Kind(Enum):
     OPAQUE = 3
     PROSE = 4
     """Words with spaces between them."""
+    UUID = 5
+    DIGITS = 6
 
 
 def entropy(text: str) -> float:
@@ -163,7 +184,11 @@ def kind_of(text: str) -> Kind:
         return Kind.NOTHING
     if not 3 <= len(stripped) <= LONGEST or is_reference(stripped) or is_placeholder(stripped):
         return Kind.NOTHING
-    if _NUMBER.fullmatch(stripped) or _DURATION.fullmatch(stripped) or _UUID.fullmatch(stripped):
+    if _UUID.fullmatch(stripped):
+        return Kind.UUID
+    if stripped.isdecimal():
+        return Kind.DIGITS
+    if _NUMBER.fullmatch(stripped) or _DURATION.fullmatch(stripped):
         return Kind.NOTHING
     if _PUBLIC.match(stripped) or _CALL.fullmatch(stripped) or _FILE.fullmatch(stripped):
         return Kind.NOTHING
@@ -174,7 +199,10 @@ def kind_of(text: str) -> Kind:
     if _LETTERS.fullmatch(stripped):
         return Kind.OPAQUE if _random_letters(stripped) else Kind.WORD
     if _NAMEY.fullmatch(stripped):
-        return Kind.NAMES
+        scrambled = any(_scrambled(part) for part in re.split(r"[-_.:/ ]", stripped))
+        return Kind.OPAQUE if scrambled and not any(c.isspace() for c in stripped) else Kind.NAMES
+    if not stripped.isascii() and not re.search(r"[0-9A-Za-z]", stripped):
+        return Kind.PROSE
     if any(char.isspace() for char in stripped):
         return Kind.PROSE if _prose(stripped) else Kind.OPAQUE
     return Kind.OPAQUE
@@ -192,7 +220,13 @@ def _random_path(text: str) -> bool:
 def _random_letters(text: str) -> bool:
     """Whether a run of letters is random: capitals inside it, which words do not have."""
     changes = sum(a.islower() != b.islower() for a, b in itertools.pairwise(text))
-    return len(text) >= 16 and changes >= len(text) / 4 and entropy(text) >= 3.5
+    return (len(text) >= 16 and changes >= len(text) / 4 and entropy(text) >= 3.5) or _scrambled(text)
+
+
+def _scrambled(text: str) -> bool:
+    """Whether letters change their case where no word would: most humps of the text are a letter or two."""
+    humps = [hump for hump in words(text) if not hump.isdigit()]
+    return len(text) >= 8 and len(humps) >= 4 and sum(len(hump) <= 2 for hump in humps) * 2 >= len(humps)
 
 
 def _prose(text: str) -> bool:
@@ -217,6 +251,8 @@ def random_enough(text: str) -> bool:
 
 def is_key(name: str, value: str) -> bool:
     """Whether `value` is a literal key, given what its name promises."""
+    if words(name)[-2:] in PAGER_KEYS:
+        return _PAGER_KEY.fullmatch(value.strip().strip("\"'")) is not None
     promised = promise(name)
     if promised is Promise.NOTHING:
         return False
@@ -224,18 +260,39 @@ def is_key(name: str, value: str) -> bool:
     if kind is Kind.NOTHING:
         return False
     stripped = value.strip().strip("\"'")
+    if kind is Kind.UUID:
+        # Tokens and keys are named by such ids as often as they are ones; a secret or password is one.
+        return promised is Promise.PASSWORD or words(name)[-1:] == ("secret",) or words(name)[0] == "consul"
+    if kind is Kind.DIGITS:
+        return promised is Promise.PASSWORD and len(stripped) >= 6
+    if words(name)[-1:] == ("cookie",) and promised is Promise.WEAK:
+        return _COOKIE.search(stripped) is not None
     if promised is Promise.WEAK:
         return kind is Kind.OPAQUE and random_enough(stripped)
     if kind is Kind.PROSE:
-        return words(name)[-1:] == ("passphrase",)
+        phrase = promised is Promise.PASSWORD and _PHRASE.fullmatch(stripped) is not None
+        return words(name)[-1:] == ("passphrase",) or (phrase and _SENTENCE.isdisjoint(stripped.split()))
     if kind is Kind.WORD:
         if promised is Promise.PASSWORD and _PRODUCTS.intersection(words(name)[:-1]):
             return True
         return _FAVOURITES.fullmatch(stripped) is not None and (promised is Promise.PASSWORD or len(words(name)) > 1)
     if kind is Kind.NAMES:
+        if promised is Promise.PASSWORD and _FAVOURITES.fullmatch(stripped):
+            return True
         passphrase = promised is Promise.PASSWORD and len(re.split(r"[-_.:/ ]", stripped)) >= 4
         return passphrase and not _names_a_key(stripped)
     return promised is Promise.PASSWORD or len(stripped) >= 6
+
+
+def is_listed_key(owner: str, name: str, value: str) -> bool:
+    """Whether `value` is a key in a mapping of keys by their holders: `passwords: {ann: ...}`."""
+    last = words(owner)[-2:]
+    if not last or last[-1] not in ("passwords", "passwds", "tokens", "secrets", "keys") or speaks_about(name):
+        return False
+    if last[-1].startswith("passw"):
+        return kind_of(value) is Kind.OPAQUE and len(value) >= 6
+    whole = re.fullmatch(r"[A-Za-z0-9+=]{20,400}", value) is not None
+    return promise(owner) is not Promise.NOTHING and whole and kind_of(value) is Kind.OPAQUE and random_enough(value)
 
 
 def _names_a_key(text: str) -> bool:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from policies.detect.argv import command_credentials, flag_pairs
+from policies.detect.argv import command_credentials, literal_flags
 from policies.detect.decode import base64_text
+from policies.detect.lines import literal
 from policies.detect.names import names_only
-from policies.detect.scan import NAMES_KEYS, is_private_jwk, literal, pair, scan
-from policies.detect.shapes import image_credentials, known_shapes
-from policies.detect.values import is_key
+from policies.detect.scan import NAMES_KEYS, as_text, is_private_jwk, pair, scan
+from policies.detect.shapes import image_credentials, known_shapes, url_credentials
+from policies.detect.values import is_listed_key
 from policies.engine.rule import Finding, ResourceCheck, Unjudged, Verdict
 from policies.model.objects import Obj
 from policies.model.resource import Resource
@@ -28,6 +29,7 @@ class Place(Enum):
     PROBE = "probes and hooks"
     VOLUME = "volumes"
     IMAGE = "image"
+    VALUES = "chart values"
     OTHER = "other fields"
 
 
@@ -44,6 +46,23 @@ class KeyFound:
 _PROBES: Final = frozenset({"livenessProbe", "readinessProbe", "startupProbe", "lifecycle"})
 _COMMANDS: Final = frozenset({"command", "args", "script", "source", "entrypoint"})
 _VOLUMES: Final = frozenset({"volumes", "volumeAttributes", "mountOptions", "flexVolume", "csi"})
+_IMAGE_FIELDS: Final = frozenset({"repository", "imageName", "imageRef", "imageURL", "ociImage"})
+_CHARTS: Final = frozenset(
+    {
+        "HelmRelease",
+        "Release",
+        "Chart",
+        "HelmChart",
+        "HelmChartConfig",
+        "HelmApp",
+        "Application",
+        "ApplicationSet",
+        "App",
+    }
+)
+_CHART_VALUES: Final = frozenset(
+    {"values", "valuesObject", "valueYamlFiles", "valuesContent", "valuesYaml", "parameters"}
+)
 _VOLUME_KINDS: Final = frozenset({"PersistentVolume", "StorageClass", "VolumeAttributesClass", "VolumeSnapshotClass"})
 
 
@@ -118,6 +137,7 @@ class _Walk:
     def hits(self, place: Place, path: str, found: set[str]) -> Iterator[KeyFound]:
         """One record for all that was found at a path."""
         if found:
+            place = Place.OTHER if place is Place.VALUES else place
             yield KeyFound(place, self.obj, path, ", ".join(sorted(found)))
 
     def fields(self, value: Plain, path: str, name: str, place: Place) -> Iterator[KeyFound]:
@@ -126,9 +146,14 @@ class _Walk:
             yield from self.mapping(value, path, name, place)
         elif isinstance(value, list):
             yield from self.sequence(value, path, name, place)
-        elif isinstance(value, str):
-            found = scan(name, value)
-            if place is Place.IMAGE and image_credentials(value):
+        elif isinstance(value, str) and place is Place.IMAGE:
+            found = {*known_shapes(value), *url_credentials(value)}
+            if image_credentials(value):
+                found.add("a password in an image reference")
+            yield from self.hits(place, path, found)
+        elif (text := as_text(name, value)) is not None:
+            found = scan(name, text)
+            if name in _IMAGE_FIELDS and image_credentials(text):
                 found.add("a password in an image reference")
             yield from self.hits(place, path, found)
         elif value is UNKNOWN and name == "valueYamlFiles":
@@ -142,17 +167,21 @@ class _Walk:
         if id(value) in self.nested and (self.obj is None or value is not self.obj.body):
             return
         label, named = pair(value)
-        if label is not None and isinstance(named, str):
-            yield from self.hits(place, join(path, "value"), scan(label, named))
+        if label is not None and (text := as_text(label, named)) is not None:
+            yield from self.hits(place, join(path, next(k for k in value if value[k] is named)), scan(label, text))
         if is_private_jwk(value):
             yield from self.hits(place, path, {"a private JSON web key"})
+        yield from self.across(value, path, place)
         for key, member in value.items():
             if len(key) >= 16:
                 yield from self.hits(place, path, set(known_shapes(key)))
+            if isinstance(member, str) and is_listed_key(name, key, member):
+                yield from self.hits(place, join(path, key), {f"a literal value for one of {name}"})
+                continue
             if key == "secretKey" and not NAMES_KEYS.isdisjoint(value):
                 yield from self.fields(member, join(path, key), "", place)
                 continue
-            if self.sealed(key) or (label is not None and key == "value" and isinstance(named, str)):
+            if self.sealed(key) or (label is not None and member is named and as_text(label, named) is not None):
                 continue
             where = join(path, key)
             if name == "metadata" and key in ("annotations", "labels"):
@@ -162,7 +191,27 @@ class _Walk:
             else:
                 inherits = key in ("value", "plaintext", "literal", "stringData", "data") and isinstance(member, str)
                 known = "" if names_only(name) and isinstance(member, str) else key
-                yield from self.fields(member, where, name if inherits else known, _place(place, key, member))
+                yield from self.fields(member, where, name if inherits else known, self.place(place, name, key, member))
+
+    def across(self, value: dict[str, Plain], path: str, place: Place) -> Iterator[KeyFound]:
+        """Keys whose flag ends a command and whose value begins its arguments."""
+        command, args = value.get("command"), value.get("args")
+        if not (isinstance(command, list) and isinstance(args, list) and command and args):
+            return
+        words = [word if isinstance(word, str) else "" for word in (*command, *args)]
+        apart = {*_on_command_line(words[: len(command)]), *_on_command_line(words[len(command) :])}
+        found = _on_command_line(words) - apart
+        yield from self.hits(
+            place if place in (Place.PROBE, Place.VALUES) else Place.COMMAND, join(path, "args"), found
+        )
+
+    def place(self, place: Place, name: str, key: str, member: Plain) -> Place:
+        """Place of what stands below `key`."""
+        if place is Place.OTHER and key in _CHART_VALUES and self.obj is not None and self.obj.kind in _CHARTS:
+            return Place.VALUES
+        if name == "image" and key == "reference" and isinstance(member, str):
+            return Place.IMAGE
+        return place if place is Place.VALUES else _place(place, key, member)
 
     def sealed(self, key: str) -> bool:
         """Whether a field is encrypted by design, so that its random texts say nothing."""
@@ -191,8 +240,7 @@ class _Walk:
         words = [word if isinstance(word, str) else "" for word in value]
         flagged: set[str] = set()
         if len(value) > 1 and any(words):
-            flagged = {f"a literal value for {flag}" for flag, text in flag_pairs(words) if is_key(flag, text)}
-            flagged.update(command_credentials(words, literal))
+            flagged = _on_command_line(words)
             yield from self.hits(place, path, flagged)
         for index, member in enumerate(value):
             where = f"{path}[{index}]"
@@ -200,8 +248,7 @@ class _Walk:
                 found = scan(name if place is not Place.COMMAND else "", member)
                 yield from self.hits(place, where, found - flagged)
                 if not found and not flagged and len(value) == 1:
-                    single = {f"a literal value for {f}" for f, text in flag_pairs([member]) if is_key(f, text)}
-                    yield from self.hits(place, where, single)
+                    yield from self.hits(place, where, set(literal_flags([member], literal)))
             else:
                 yield from self.fields(member, where, name, place)
 
@@ -219,6 +266,11 @@ def _place(place: Place, key: str, member: Plain) -> Place:
     if key == "image" and isinstance(member, str):
         return Place.IMAGE
     return place
+
+
+def _on_command_line(words: list[str]) -> set[str]:
+    """Keys in a list of words that may be a command line."""
+    return {*literal_flags(words, literal), *command_credentials(words, literal)}
 
 
 def _user_and_password(text: str) -> bool:
