@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from policies.model.values import UNKNOWN, Plain, items
+from policies.model.values import UNKNOWN, Plain, among, items
 
 # The API server puts this label on every namespace.
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
@@ -26,13 +26,13 @@ def demands_nothing(selector: Plain, always: frozenset[str] = frozenset({NAME_LA
     """
     if is_empty(selector):
         return True
-    if not isinstance(selector, dict) or selector.get("matchLabels"):
+    if not isinstance(selector, dict) or selector.get("matchLabels") not in (None, {}):
         return False
     for _, expression in items(selector.get("matchExpressions"), ""):
         if not isinstance(expression, dict):
             return False
         operator, key = expression.get("operator"), expression.get("key")
-        if operator not in ("NotIn", "DoesNotExist") and not (operator == "Exists" and key in always):
+        if operator not in ("NotIn", "DoesNotExist") and not (operator == "Exists" and among(key, always)):
             return False
     return True
 
@@ -68,8 +68,8 @@ def _expression(expression: Plain, labels: dict[str, Plain]) -> bool | None:
     if not isinstance(expression, dict):
         return None
     key, operator = expression.get("key"), expression.get("operator")
-    values = expression.get("values") or [] if expression.get("values") is not UNKNOWN else UNKNOWN
-    if any(part is UNKNOWN for part in (key, operator, values)) or not isinstance(key, str):
+    values = [value for _, value in items(expression.get("values"), "")]
+    if any(part is UNKNOWN for part in (key, operator)) or not isinstance(key, str):
         return None
     actual = labels.get(key)
     if operator == "Exists":

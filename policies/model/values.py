@@ -1,7 +1,7 @@
 """Plain values out of the SDK's proxies, with unknowns kept as leaves."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import pulumi
@@ -97,6 +97,11 @@ def items(value: Plain, path: str) -> Iterator[tuple[str, Plain]]:
             yield f"{path}[{index}]", member
     else:
         yield path, value
+
+
+def among(value: Plain, texts: Collection[str]) -> bool:
+    """Whether a value is one of some texts; lists and mappings, which no set can hold, are none."""
+    return isinstance(value, str) and value in texts
 
 
 def join(path: str, key: str) -> str:

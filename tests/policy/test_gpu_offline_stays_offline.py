@@ -57,3 +57,27 @@ def test_an_unknown_toleration_is_left_to_the_update() -> None:
 
 def test_roles_are_configured() -> None:
     assert fires("GPU-06", pod(pod_spec(nodeSelector={ROLE: "live"}), labels=BATCH), config={"onlineRoles": ["live"]})
+
+
+def without(*roles: str) -> dict[str, Any]:
+    expression = {"key": ROLE, "operator": "NotIn", "values": list(roles)}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return pod_spec(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
+
+
+def test_leaving_out_offline_pools_is_asking_for_online_ones() -> None:
+    assert fires("GPU-06", pod(without("offline"), labels=BATCH))
+    assert clean("GPU-06", pod(without("online"), labels=BATCH))
+    assert clean("GPU-06", pod(without("offline", "online"), labels=BATCH))
+    assert clean("GPU-06", pod(without("business"), labels=BATCH))
+
+
+def test_leaving_out_online_pools_makes_any_toleration_harmless() -> None:
+    spec = {**without("online"), "tolerations": [{"operator": "Exists"}]}
+    assert clean("GPU-06", pod(spec, labels=BATCH))
+
+
+def test_a_label_makes_no_online_work_of_a_namespace_for_batch() -> None:
+    labels = {"lantau.internal/tier": "inference"}
+    assert fires("GPU-06", pod(BAD[0], namespace="lantau-batch", labels=labels))
+    assert clean("GPU-06", pod(BAD[0], namespace="lantau-inference", labels=labels))

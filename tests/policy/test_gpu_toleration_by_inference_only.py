@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.policy.harness import UNKNOWN, clean, fires, judge
-from tests.policy.manifests import POD_HOLDERS, pod, pod_spec
+from tests.policy.manifests import POD_HOLDERS, deployment, pod, pod_spec
 
 ROLE = "lantau.internal/role"
 ONLINE = {"key": ROLE, "operator": "Equal", "value": "online", "effect": "NoSchedule"}
@@ -61,6 +61,24 @@ def test_an_unknown_is_left_to_the_update() -> None:
 
 
 def test_taints_of_other_programs_are_configured() -> None:
-    manifest = pod(pod_spec(tolerations=[{"key": "gpu.example.com", "operator": "Exists"}]))
+    manifest = pod(pod_spec(tolerations=[{"key": "cards.example.com", "operator": "Exists"}]))
     assert clean("GPU-01", manifest)
-    assert fires("GPU-01", manifest, config={"gpuTaints": ["gpu.example.com"]})
+    assert fires("GPU-01", manifest, config={"gpuTaints": ["cards.example.com"]})
+
+
+def test_a_label_is_not_believed_in_a_namespace_of_another_tier() -> None:
+    manifest = pod(
+        pod_spec(tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}]),
+        namespace="lantau-business",
+        labels={"lantau.internal/tier": "inference"},
+    )
+    assert fires("GPU-01", manifest)
+    assert clean("GPU-01", manifest, config={"foreignNamespaces": ["other"]})
+
+
+def test_exporters_of_the_nodes_need_no_label_in_their_own_namespace() -> None:
+    manifest = deployment(pod_spec(tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}]), kind="DaemonSet")
+    assert fires("GPU-01", manifest)
+    manifest["metadata"]["namespace"] = "nvidia-device-plugin"
+    assert clean("GPU-01", manifest)
+    assert fires("GPU-01", {**manifest, "kind": "Deployment"})

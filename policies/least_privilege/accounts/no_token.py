@@ -6,7 +6,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.accounts.identity import account_of, listed
+from policies.least_privilege.accounts.identity import account_of, account_setting, listed, names_account
 from policies.model.objects import Obj
 from policies.model.pods import Pod
 from policies.model.resource import Resource, Stack
@@ -40,9 +40,9 @@ def _pod(
     resource: Resource, pod: Pod, accounts: dict[tuple[str, str], list[Obj]], settings: Settings
 ) -> Iterator[Verdict]:
     path = f"{pod.path}.{_FIELD}"
-    own = pod.setting(_FIELD)
+    own = account_setting(pod, _FIELD)
     name = account_of(pod)
-    if own is False or (own is None and pod.partial):
+    if own is False or (own is None and not names_account(pod)):
         return
     if own is UNKNOWN or (own is None and name is UNKNOWN):
         yield Unjudged(f"{pod.obj}: {path}", resource)

@@ -6,7 +6,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.accounts.identity import account_of
+from policies.least_privilege.accounts.identity import account_of, names_account
 from policies.model.resource import Resource
 from policies.model.values import UNKNOWN
 from policies.settings import Settings
@@ -22,7 +22,7 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
             yield Unjudged(f"{pod.obj}: {path}")
         elif account == "default":
             yield Finding(path, "this names the account that every careless pod shares", pod.obj)
-        elif not account and not pod.partial:
+        elif not account and names_account(pod):
             yield Finding(path, "without it the pod runs as the default account", pod.obj)
 
 

@@ -6,9 +6,10 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.gpu.tiers import requests, tier_of
+from policies.least_privilege.gpu.tiers import DEVICE_CLASSES, matches, requests, tier_in, tier_of
+from policies.model.objects import Obj
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN
+from policies.model.values import UNKNOWN, child, items, join
 from policies.settings import Settings
 
 
@@ -23,6 +24,26 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
                 yield Unjudged(f"{pod.obj}: {path}")
             else:
                 yield Finding(path, f"{what} is for the tiers {', '.join(settings.gpu_tiers)} only", pod.obj)
+    for obj in resource.of("ResourceClaim", "ResourceClaimTemplate"):
+        if obj.group == "resource.k8s.io":
+            yield from _claim(obj, settings)
+
+
+def _claim(obj: Obj, settings: Settings) -> Iterator[Verdict]:
+    """Claims for GPUs in namespaces that are known to hold none of the GPU tiers."""
+    tier = tier_in(obj, obj.labels, settings)
+    known = bool(tier is not UNKNOWN and tier) or matches(obj.namespace, settings.foreign_namespaces)
+    if not known or tier in settings.gpu_tiers:
+        return
+    keys = ("spec", "spec", "devices") if obj.kind == "ResourceClaimTemplate" else ("spec", "devices")
+    base = join(obj.path, ".".join((*keys, "requests")))
+    for path, request in items(child(obj.body, *keys, "requests"), base):
+        names = [child(request, "deviceClassName"), child(request, "exactly", "deviceClassName")]
+        names += [child(option, "deviceClassName") for _, option in items(child(request, "firstAvailable"), "")]
+        if UNKNOWN in names:
+            yield Unjudged(f"{obj}: {path}")
+        elif any(matches(name, DEVICE_CLASSES) for name in names):
+            yield Finding(path, f"GPUs are for the tiers {', '.join(settings.gpu_tiers)} only", obj)
 
 
 RULE: Final = Rule(
@@ -33,6 +54,6 @@ RULE: Final = Rule(
     fix="Remove the request, or label the pod with the tier it belongs to.",
     severity=Severity.MEDIUM,
     nsa="Resource policies",
-    uses=("tier_label", "gpu_tiers", "gpu_namespaces"),
+    uses=("tier_label", "gpu_tiers", "gpu_namespaces", "foreign_namespaces"),
     check=check,
 )

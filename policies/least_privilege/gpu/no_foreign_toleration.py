@@ -17,7 +17,7 @@ def reaches_gpu(toleration: Plain, settings: Settings) -> bool | None:
     if not isinstance(toleration, dict):
         return None if toleration is UNKNOWN else False
     key, effect = toleration.get("key"), toleration.get("effect")
-    operator, value = toleration.get("operator") or "Equal", toleration.get("value")
+    operator, value = toleration.get("operator"), toleration.get("value")
     if effect == "PreferNoSchedule":
         return False
     if any(part is UNKNOWN for part in (key, operator)):
@@ -66,6 +66,8 @@ RULE: Final = Rule(
         "gpu_tiers",
         "gpu_system_tiers",
         "gpu_namespaces",
+        "foreign_namespaces",
+        "gpu_system_namespaces",
         "gpu_roles",
         "gpu_pools",
         "gpu_taints",

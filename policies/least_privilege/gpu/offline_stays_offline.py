@@ -33,7 +33,11 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
 
 def _keeps_away(wish: Wish, settings: Settings) -> bool:
     """Whether a demand keeps the pod on other pools whatever it tolerates."""
-    if not wish.required or not wish.values or wish.key not in (settings.role_label, settings.pool_label):
+    if (
+        not wish.required
+        or not (wish.values or wish.excluded)
+        or wish.key not in (settings.role_label, settings.pool_label)
+    ):
         return False
     return names_online_nodes(wish, settings) is False
 
@@ -51,7 +55,7 @@ def _reaches_online(toleration: Plain, settings: Settings) -> bool | None:
     if not isinstance(toleration, dict):
         return None if toleration is UNKNOWN else False
     key, effect = toleration.get("key"), toleration.get("effect")
-    operator, value = toleration.get("operator") or "Equal", toleration.get("value")
+    operator, value = toleration.get("operator"), toleration.get("value")
     if effect in ("PreferNoSchedule", "NoExecute"):
         return False
     if key is UNKNOWN or operator is UNKNOWN:
@@ -81,6 +85,9 @@ RULE: Final = Rule(
         "role_label",
         "offline_tiers",
         "offline_namespaces",
+        "foreign_namespaces",
+        "gpu_tiers",
+        "gpu_roles",
         "online_roles",
         "online_pools",
     ),

@@ -28,16 +28,16 @@ def read(obj: Obj) -> Iterator[Policy]:
         return
     wide = obj.kind == GLOBAL
     selector, places = child(spec, "selector"), child(spec, "namespaceSelector")
-    accounts = child(spec, "serviceAccountSelector")
+    some = child(spec, "serviceAccountSelector") not in (None, "")
 
     def here(namespace: str) -> bool | None:
         return selects(places, dict.fromkeys(_NAMES, namespace)) if wide else True
 
     def governs(namespace: str, labels: dict[str, Plain]) -> bool | None:
-        return False if accounts else _both(here(namespace), selects(selector, labels))
+        return False if some else _both(here(namespace), selects(selector, labels))
 
     def governs_all(namespace: str) -> bool | None:
-        return False if accounts else _both(here(namespace), _everything(selector))
+        return False if some else _both(here(namespace), _everything(selector))
 
     isolates = {direction: _isolates(spec, direction) for direction in DIRECTIONS}
     yield Policy(
@@ -116,8 +116,9 @@ def _traffic(path: str, rule: dict[str, Plain], direction: str, *, wide: bool) -
         return Traffic(path, (Peer(where, None, every_namespace=None, unknown=True),), None, body=rule)
     named = party if isinstance(party, dict) else {}
     nobody = not any(named.get(key) is UNKNOWN or named.get(key) for key in _WHO)
-    ports = child(rule, "destination", "ports") or rule.get("protocol")
-    return Traffic(path, tuple(_peers(where, named, wide=wide)), nobody, every_port=not ports, body=rule)
+    ports = [child(rule, "destination", "ports"), rule.get("protocol")]
+    every_port = all(part in (None, []) for part in ports)
+    return Traffic(path, tuple(_peers(where, named, wide=wide)), nobody, every_port, rule)
 
 
 def _peers(path: str, named: dict[str, Plain], *, wide: bool) -> Iterator[Peer]:
@@ -132,5 +133,5 @@ def _peers(path: str, named: dict[str, Plain], *, wide: bool) -> Iterator[Peer]:
         yield Peer(path, every_namespace=None)
     elif places is not None or (wide and pods is not None):
         anywhere = isinstance(places, str) and places.strip() in ("all()", *(f"has({name})" for name in _NAMES))
-        unplaced = wide and not places and isinstance(pods, str) and pods.strip() == "all()"
+        unplaced = wide and places in (None, "") and isinstance(pods, str) and pods.strip() == "all()"
         yield Peer(path, every_namespace=anywhere or unplaced)

@@ -6,7 +6,7 @@ from typing import Final
 from policies.least_privilege.network.traffic import DIRECTIONS, Peer, Policy, Traffic, addresses_of, rules_at
 from policies.model.objects import Obj
 from policies.model.selectors import demands_nothing, is_empty, matches
-from policies.model.values import UNKNOWN, Plain, child, items, join
+from policies.model.values import UNKNOWN, Plain, among, child, items, join
 
 CLUSTERWIDE: Final = "CiliumClusterwideNetworkPolicy"
 _NAMESPACE: Final = "io.kubernetes.pod.namespace"
@@ -94,8 +94,8 @@ def _traffic(path: str, rule: Plain, direction: str, *, wide: bool) -> Traffic:
     fields = {suffix: rule.get(f"{stem}{suffix}") for suffix in _SUFFIXES}
     peers = tuple(_peers(path, stem, fields, wide=wide))
     # A rule without any field lets nobody through; one with ports alone lets everybody through on them.
-    ports = rule.get("toPorts") or rule.get("icmps")
-    return Traffic(path, peers, bool(ports) and all(value is None for value in fields.values()), body=rule)
+    ports = any(rule.get(key) not in (None, []) for key in ("toPorts", "icmps"))
+    return Traffic(path, peers, ports and all(value is None for value in fields.values()), body=rule)
 
 
 def _peers(path: str, stem: str, fields: dict[str, Plain], *, wide: bool) -> Iterator[Peer]:
@@ -108,7 +108,7 @@ def _peers(path: str, stem: str, fields: dict[str, Plain], *, wide: bool) -> Ite
         if member is UNKNOWN:
             yield Peer(where, None)
         else:
-            yield Peer(where, world=member in _WORLDS, every_namespace=member == "cluster")
+            yield Peer(where, world=among(member, _WORLDS), every_namespace=member == "cluster")
     for where, member in items(fields["CIDR"], f"{path}.{stem}CIDR"):
         yield Peer(where, addresses_of(member, []))
     for where, member in items(fields["CIDRSet"], f"{path}.{stem}CIDRSet"):

@@ -56,7 +56,7 @@ def _traffic(path: str, rule: Plain, direction: str) -> Traffic:
     if listed is UNKNOWN:
         return Traffic(path, found, None, body=rule)
     nobody = not listed or (isinstance(listed, list) and any(isinstance(p, dict) and not p for p in listed))
-    return Traffic(path, found, bool(nobody), every_port=not rule.get("ports"), body=rule)
+    return Traffic(path, found, bool(nobody), every_port=rule.get("ports") in (None, []), body=rule)
 
 
 def _peer(path: str, peer: Plain, direction: str) -> Peer:

@@ -8,7 +8,7 @@ from pulumi_policy import Severity
 from policies.engine.rule import Rule, Verdict
 from policies.least_privilege.pods.fields import found, pod_security, unjudged
 from policies.model.pods import Pod
-from policies.model.values import UNKNOWN, child, items
+from policies.model.values import UNKNOWN, among, child, items
 
 SAFE: Final = frozenset(
     {
@@ -37,7 +37,7 @@ def judge(pod: Pod) -> Iterator[Verdict]:
         name = child(sysctl, "name")
         if name is UNKNOWN:
             yield unjudged(pod, path)
-        elif name not in SAFE:
+        elif not among(name, SAFE):
             yield found(pod, path, "this sysctl is not confined to the pod")
 
 

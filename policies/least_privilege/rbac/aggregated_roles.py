@@ -20,6 +20,7 @@ from policies.least_privilege.rbac import (
     no_webhook_write,
     no_wildcard_api_groups,
     no_wildcard_resources,
+    no_wildcard_urls,
     no_wildcard_verbs,
 )
 from policies.least_privilege.rbac.grants import RBAC_GROUPS, READ, WRITE, allows, any_of, grants
@@ -36,6 +37,7 @@ _CHECKS: Final = tuple(
         no_wildcard_verbs,
         no_wildcard_resources,
         no_wildcard_api_groups,
+        no_wildcard_urls,
         no_secret_read,
         no_escalate_bind,
         no_impersonate,

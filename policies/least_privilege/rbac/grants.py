@@ -13,6 +13,7 @@ from policies.settings import Settings
 
 RBAC_GROUPS: Final = ("rbac.authorization.k8s.io", "authorization.openshift.io")
 ROLE_KINDS: Final = ("Role", "ClusterRole")
+BINDING_KINDS: Final = ("RoleBinding", "ClusterRoleBinding")
 READ: Final = frozenset({"get", "list", "watch"})
 WRITE: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _NO_ROLES: Final = ("audit.k8s.io", "admissionregistration.k8s.io", "kyverno.io", "flowcontrol.apiserver.k8s.io")
@@ -55,6 +56,11 @@ def grants(resource: Resource) -> list[Grant]:
     return found
 
 
+def holds_roles(obj: Obj) -> bool:
+    """Whether roles and bindings inside `obj` take effect; policies about rights only quote them."""
+    return obj.group not in _BUILTIN and not obj.group.endswith(_NO_ROLES)
+
+
 def unknown_rules(resource: Resource) -> Iterator[Unjudged]:
     """Rule lists and rules of roles that are not known yet."""
     found: list[str] | None = resource.cache.get("unknown_rules")
@@ -83,13 +89,29 @@ def _rules(resource: Resource) -> Iterator[tuple[Obj, str, Plain]]:
         if obj.kind in ROLE_KINDS and obj.group in RBAC_GROUPS:
             for path, rule in items(obj.body.get("rules"), join(obj.path, "rules")):
                 yield obj, path, rule
-        elif "verbs" in resource.outline.keys and obj.group not in _BUILTIN and not obj.group.endswith(_NO_ROLES):
+        elif "verbs" in resource.outline.keys and holds_roles(obj):
             yield from ((obj, path, rule) for path, rule in _embedded(obj.body, obj.path))
+        elif "generate" in resource.outline.keys and obj.group.endswith("kyverno.io"):
+            for path, body in _generated(obj.body, obj.path, ROLE_KINDS):
+                yield from ((obj, where, rule) for where, rule in items(body.get("rules"), join(path, "rules")))
     # Values of charts are often written as one text.
     for document in documents(resource):
-        group = document.obj.group
-        if group not in _BUILTIN and not group.endswith(_NO_ROLES) and not is_object(document.body):
+        if holds_roles(document.obj) and not is_object(document.body):
             yield from ((document.obj, path, rule) for path, rule in _embedded(document.body, document.path))
+
+
+def _generated(value: Plain, path: str, kinds: tuple[str, ...]) -> Iterator[tuple[str, dict[str, Plain]]]:
+    """Bodies of the named kinds that a generating policy writes: Kyverno keeps them in `data` beside the kind."""
+    if isinstance(value, dict):
+        data = value.get("data")
+        if value.get("kind") in kinds and isinstance(data, dict):
+            yield join(path, "data"), data
+        for key, member in value.items():
+            if isinstance(member, dict | list):
+                yield from _generated(member, join(path, key), kinds)
+    elif isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from _generated(member, f"{path}[{index}]", kinds)
 
 
 def _embedded(value: Plain, path: str) -> Iterator[tuple[str, Plain]]:
@@ -217,8 +239,11 @@ def bindings(resource: Resource) -> list[Binding]:
 
 def _bindings(resource: Resource) -> Iterator[Binding]:
     for obj in resource.objects:
-        if obj.kind in ("RoleBinding", "ClusterRoleBinding") and obj.group in RBAC_GROUPS:
+        if obj.kind in BINDING_KINDS and obj.group in RBAC_GROUPS:
             yield _binding(obj, obj.body, obj.path)
+        elif "roleRef" in resource.outline.keys and obj.group.endswith("kyverno.io"):
+            for path, body in _generated(obj.body, obj.path, BINDING_KINDS):
+                yield _binding(obj, body, path)
         elif "roleRef" in resource.outline.keys and obj.group not in _BUILTIN:
             for path, body in _embedded_bindings(obj.body, obj.path):
                 yield _binding(obj, body, path)

@@ -1,15 +1,29 @@
 """RBAC-14: nothing is bound to cluster-admin, and no role is a copy of it."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
-from policies.least_privilege.rbac.grants import bindings, grants
+from policies.least_privilege.rbac.grants import RBAC_GROUPS, bindings, grants, holds_roles
+from policies.model.objects import Obj
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, Plain, join
+from policies.model.values import UNKNOWN, Plain, join, leaves
 from policies.settings import Settings
+
+# Fields of rbac-manager, Capsule, Rancher and their like, with what stands for everything in them.
+_FULL_RIGHTS: Final = {
+    "clusterRole": "cluster-admin",
+    "clusterRoleName": "cluster-admin",
+    "clusterRoles": "cluster-admin",
+    "clusterRoleNames": "cluster-admin",
+    "roleTemplateName": "cluster-owner",
+    "globalRoleName": "admin",
+}
+_FIELDS: Final = frozenset(_FULL_RIGHTS)
+_INDEX: Final = re.compile(r"\[\d+\]$")
 
 
 def _known(values: list[Plain]) -> list[str]:
@@ -28,6 +42,18 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
         elif binding.role_name == "cluster-admin" and binding.role_kind != "Role":
             text = "this binds cluster-admin, which may do everything"
             yield Finding(join(binding.path, "roleRef.name"), text, binding.obj)
+    if not _FIELDS.isdisjoint(resource.outline.keys):
+        for obj in resource.objects:
+            if holds_roles(obj) and obj.group not in RBAC_GROUPS:
+                yield from _by_field(obj)
+
+
+def _by_field(obj: Obj) -> Iterator[Verdict]:
+    """Operators bind roles that a field of their own resources names, alone or in a list."""
+    for path, _, value in leaves(obj.body, obj.path):
+        field = _INDEX.sub("", path).rpartition(".")[2]
+        if value is not UNKNOWN and value == _FULL_RIGHTS.get(field):
+            yield Finding(path, "this has everything bound to a subject", obj)
 
 
 RULE: Final = Rule(

@@ -30,12 +30,19 @@ def check(stack: Stack, settings: Settings) -> Iterator[Verdict]:
                 (wide if binding.cluster_wide else narrow).add(binding.role_name)
     for resource in stack.resources:
         for grant in grants(resource):
-            if grant.obj.kind == "ClusterRole" and (grant.obj.name in wide or grant.obj.name not in narrow):
+            if _cluster_wide(grant, wide, narrow):
                 answer = _makes_workloads(grant)
                 if answer:
                     yield Finding(grant.path, "this makes pods in every namespace", grant.obj, resource)
                 elif answer is None:
                     yield Unjudged(f"{grant.obj}: {grant.path}", resource)
+
+
+def _cluster_wide(grant: Grant, wide: set[str], narrow: set[str]) -> bool:
+    if grant.obj.kind == "ClusterRole":
+        return grant.obj.name in wide or grant.obj.name not in narrow
+    # Operator bundles bind these rules with a ClusterRoleBinding.
+    return "clusterPermissions" in grant.path
 
 
 def _makes_workloads(grant: Grant) -> bool | None:
