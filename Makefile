@@ -18,7 +18,7 @@ unexport PYTHONPATH
 # An environment whose Python is gone is made again.
 $(shell $(PY) -c '' >/dev/null 2>&1 || rm -f $(READY))
 
-.PHONY: help up preview status down destroy test test-fast lint bench env clean
+.PHONY: help up preview status down destroy test test-fast mutate lint bench env clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,7 +43,10 @@ test: lint ## every tier, with one summary
 	exec $(PY) -m pytest -n 2 --dist loadfile
 
 test-fast: $(READY) ## the tiers that need no engine
-	@exec $(PY) -m pytest -n 2 --dist loadfile tests/unit tests/policy
+	@exec $(PY) -m pytest -n 2 --dist loadfile tests/unit tests/policy tests/mutation
+
+mutate: $(READY) ## every rule of the pack a little worse, fault by fault; a test must notice each
+	@exec $(PY) -m tests.mutation $(RULES)
 
 lint: $(READY) ## style and types
 	@$(PY) -m ruff check .

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tests.mutation import mapping
-from tests.mutation.mutants import ROOT, Mutant, Source, read
+from tests.mutation import mapping, whole
+from tests.mutation.mutants import ROOT, Mutant, read
 from tests.mutation.session import Job, Result, Tests, Verdict, run
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
@@ -49,13 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(stderr=True, highlight=False)
     try:
         files = _chosen(options.what, shared=options.shared)
-        sources = [read(file) for file in files]
+        jobs, tests = _whole(files) if options.whole else _small(files)
         if options.list:
-            for source in sources:
-                for mutant in source.mutants:
-                    print(mutant)
+            print("\n".join(job.name for job in jobs))
             return 0
-        results, failing = _run(sources, workers=options.jobs, console=console)
+        shared = not options.whole and any(not mapping.controls_at(file) for file in files)
+        results, failing = _run(jobs, tests, workers=max(1, options.jobs), trace=shared, console=console)
     except (RuntimeError, ValueError) as error:
         console.print(f"mutation: {error}", style="red", markup=False)
         return 2
@@ -77,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
         help="a control (KEY-01), a family (KEY), a file or folder of policies/; default: every rule",
     )
     parser.add_argument("--shared", action="store_true", help="also the modules that the chosen rules are built on")
+    parser.add_argument(
+        "--whole", action="store_true", help="instead: each rule finds nothing, then everything, and its own tests fail"
+    )
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="children at a time (default: all cores)")
     return parser
@@ -102,21 +104,30 @@ def _chosen(what: Sequence[str], *, shared: bool) -> list[Path]:
     return list(files)
 
 
-def _run(sources: Sequence[Source], *, workers: int, console: Console) -> tuple[list[Result], list[str]]:
+def _whole(files: Sequence[Path]) -> tuple[list[Job], set[Path]]:
+    controls = [control for file in files for control in mapping.controls_at(file)]
+    return whole.jobs(controls), {mapping.tests_of_rules()[control] for control in controls}
+
+
+def _small(files: Sequence[Path]) -> tuple[list[Job], set[Path]]:
     known = equivalents()
-    tests: set[Path] = set(mapping.COMMON)
+    tests = {file for file in mapping.COMMON if file.exists()}
     jobs = []
-    trace = False
-    for source in sources:
+    for source in map(read, files):
         controls = mapping.controls_at(source.path)
-        trace = trace or not controls
         tests |= {mapping.tests_of_rules()[control] for control in controls}
+        if not controls:
+            tests |= set(mapping.TESTS.glob("test_*.py"))
         for mutant in source.mutants:
             if not any(entry.matches(mutant) for entry in known):
                 chosen = partial(tests_of, controls) if controls else partial(_reaching, mutant, source.path)
                 jobs.append(Job(str(mutant), chosen, source, mutant))
-    if trace:
-        tests |= set(mapping.TESTS.glob("test_*.py"))
+    return jobs, tests
+
+
+def _run(
+    jobs: Sequence[Job], tests: set[Path], *, workers: int, trace: bool, console: Console
+) -> tuple[list[Result], list[str]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -133,8 +144,7 @@ def _run(sources: Sequence[Source], *, workers: int, console: Console) -> tuple[
             lives += result.verdict is Verdict.SURVIVED
             bar.update(task, advance=1, description=f"mutants, {lives} alive" if lives else "mutants")
 
-        present = [file for file in tests if file.exists()]
-        return run(present, jobs, workers=max(1, workers), trace=trace, progress=advance)
+        return run(tests, jobs, workers=workers, trace=trace, progress=advance)
 
 
 def tests_of(controls: Sequence[str], tests: Tests) -> list[pytest.Item]:
@@ -163,7 +173,8 @@ def report(results: Sequence[Result]) -> int:
         if result.verdict in (Verdict.SURVIVED, Verdict.BROKEN):
             mutant = result.job.mutant
             controls = mapping.controls_at(ROOT / mutant.file) if mutant else []
-            print(f"{result.verdict.value}: {', '.join(controls) or 'shared'}  {result.job.name}")
+            about = f"{', '.join(controls) or 'shared'}  " if mutant else ""
+            print(f"{result.verdict.value}: {about}{result.job.name}")
     counts = Counter(result.verdict for result in results)
     print("  ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]) or "no mutants")
     return int(any(counts[verdict] for verdict in (Verdict.SURVIVED, Verdict.BROKEN)))

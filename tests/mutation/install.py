@@ -127,17 +127,18 @@ class _Only:
         items[:] = [item for item in items if item.nodeid in self.wanted]
 
 
-def run_anew(source: Source, code: CodeType, tests: Sequence[str]) -> int:
+def run_anew(source: Source, code: CodeType, tests: Sequence[pytest.Item]) -> int:
     """Import the pack and the tests again around the mutated module and run the tests; pytest's exit code.
 
     A constant is copied into other constants and into parameters of tests while they are imported, so nothing less
     would do.
     """
-    for module in _ours():
-        sys.modules.pop(module.__name__, None)
+    files = {str(test.path) for test in tests}
+    for module in list(sys.modules.values()):
+        if _is_ours(module) or module.__name__ == source.module or getattr(module, "__file__", "") in files:
+            sys.modules.pop(module.__name__, None)
     sys.meta_path.insert(0, _Finder(source.module, source.path, code))
-    files = dict.fromkeys(str(ROOT / test.partition("::")[0]) for test in tests)
-    return int(pytest.main([*ARGUMENTS, "-x", *files], plugins=[_Only(set(tests))]))
+    return int(pytest.main([*ARGUMENTS, "-x", *sorted(files)], plugins=[_Only({test.nodeid for test in tests})]))
 
 
 ARGUMENTS: Final = (

@@ -197,7 +197,7 @@ def _child(job: Job, items: Sequence[pytest.Item]) -> int:
     if job.source is not None and job.mutant is not None:
         code = compiled(job.source, job.mutant)
         if not swap(job.source.module, job.mutant.function, code):
-            return _of_pytest(run_anew(job.source, code, [item.nodeid for item in items]))
+            return _of_pytest(run_anew(job.source, code, items))
     return FAILED if any(_fails(item, None) for item in items) else PASSED
 
 
