@@ -57,7 +57,7 @@ class Export:
         signature = value.get(SIGNATURE)
         if signature == _SECRET:
             return self.secret(value)
-        if signature is not None and signature not in _ASSETS:
+        if signature is not None and str(signature) not in _ASSETS:
             # References to resources, and outputs with their dependencies; an output without a value is unknown.
             return self.opened(value["value"]) if "value" in value else UNKNOWN_STRING_VALUE
         return {str(key): self.opened(member) for key, member in value.items()}

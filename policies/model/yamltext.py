@@ -116,7 +116,7 @@ def _again(pairs: list[tuple[str, Any]]) -> Iterator[str]:
 
 def _too_deep(value: Any) -> DocumentError | None:
     level = [value]
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
         level = [
             member
             for holder in level
