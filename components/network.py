@@ -84,6 +84,20 @@ def allow_ingress(
     return _policy(name, namespace, selector, opts, ingress=[rule], types=("Ingress",))
 
 
+def allow_addresses(
+    name: str,
+    namespace: str,
+    selector: Mapping[str, str],
+    blocks: Sequence[str],
+    ports: Sequence[int],
+    opts: pulumi.ResourceOptions,
+) -> k8s.networking.v1.NetworkPolicy:
+    """Let the selected pods reach addresses outside the cluster, as CIDR blocks, on TCP `ports`."""
+    to = [net.NetworkPolicyPeerArgs(ip_block=net.IPBlockArgs(cidr=block)) for block in blocks]
+    rule = net.NetworkPolicyEgressRuleArgs(to=to, ports=_ports(ports))
+    return _policy(name, namespace, selector, opts, egress=[rule], types=("Egress",))
+
+
 def allow_egress(
     name: str,
     namespace: str,

@@ -12,6 +12,7 @@ from components.base import Component
 from components.network import Peer, allow_egress, allow_ingress
 from components.secrets import Delivery, DeliveryArgs, ManagedKey, ManagedKeyArgs, NamespaceStore, NamespaceStoreArgs
 from components.storage import persistent_claim
+from components.vector.backup import VectorBackup, VectorBackupArgs
 from components.vector.peer import CONFIG, CONFIG_FILE, NAME, P2P_PORT, PEERS_SERVICE, peer_pod, startup_seconds
 from lantau.endpoints import BACKEND_LABELS, VECTOR, VECTOR_KEY, VECTOR_KEY_FIELD, VECTOR_TIER
 from lantau.labels import NAMESPACE_BUSINESS, NAMESPACE_VECTOR, standard_labels
@@ -50,6 +51,8 @@ class VectorStoreResources:
     stateful_set: k8s.apps.v1.StatefulSet
     disruption: k8s.policy.v1.PodDisruptionBudget | None
     """None for a single peer: a budget would hold every drain of its node for ever."""
+    backup: VectorBackup | None
+    """None where the stack asks for none."""
     flows: tuple[k8s.networking.v1.NetworkPolicy, ...]
 
 
@@ -85,6 +88,7 @@ class VectorStore(Component):
         )
         service, peers = self._services(name)
         flows = self._flows(clustered=stack.vector.replicas > 1)
+        stateful_set = self._stateful_set(name, args.platform, [delivery, *claims, account, service, peers, *flows])
         self.resources = VectorStoreResources(
             store=store,
             key=key,
@@ -93,8 +97,9 @@ class VectorStore(Component):
             account=account,
             service=service,
             peers=peers,
-            stateful_set=self._stateful_set(name, args.platform, [delivery, *claims, account, service, peers, *flows]),
+            stateful_set=stateful_set,
             disruption=self._disruption(name) if stack.vector.replicas > 1 else None,
+            backup=self._backup(name, args.platform, key, [store, key, peers, stateful_set]),
             flows=flows,
         )
         self.finish({"url": self.url, "peers": stack.vector.replicas})
@@ -135,6 +140,13 @@ class VectorStore(Component):
             self.child(depends_on=[store, key]),
         )
         return store, key, delivery
+
+    def _backup(
+        self, name: str, platform: Platform, key: ManagedKey, depends_on: list[pulumi.Resource]
+    ) -> VectorBackup | None:
+        if platform.stack.vector.backup is None:
+            return None
+        return VectorBackup(f"{name}-backup", VectorBackupArgs(platform, key), self.child(depends_on=depends_on))
 
     def _services(self, name: str) -> tuple[k8s.core.v1.Service, k8s.core.v1.Service]:
         # The pods come after both and are waited for themselves.

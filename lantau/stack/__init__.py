@@ -4,7 +4,7 @@ from lantau.stack.load import STACK_KEY, load_stack, parse_stack, read_stack_fil
 from lantau.stack.model import Cluster, SecretStore, Stack
 from lantau.stack.models import Canary, ServedModel
 from lantau.stack.pools import Pool, Role
-from lantau.stack.tiers import Backend, BatchJob, Business, Queue, Vector
+from lantau.stack.tiers import Backend, BatchJob, Business, Queue, Vector, VectorBackup
 
 __all__ = [
     "STACK_KEY",
@@ -20,6 +20,7 @@ __all__ = [
     "ServedModel",
     "Stack",
     "Vector",
+    "VectorBackup",
     "load_stack",
     "parse_stack",
     "read_stack_file",

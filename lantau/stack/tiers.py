@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from ipaddress import ip_network
+from typing import Annotated, Final, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from lantau.modelling import Frozen, ImageByDigest, Name, RuleViolation
 from lantau.problems import bare
+
+WIDEST_BLOCK: Final = {4: 16, 6: 48}
+"""Shortest prefix of a block of addresses by IP version: a way out for one purpose is no way out to everywhere."""
 
 HostName = Annotated[
     str,
@@ -69,6 +73,31 @@ class Business(Frozen):
         return self
 
 
+def _addresses(block: str) -> str:
+    try:
+        network = ip_network(block)
+    except ValueError:
+        raise ValueError("must be a block of addresses such as 10.20.30.0/28, its other bits 0") from None
+    if network.prefixlen < WIDEST_BLOCK[network.version]:
+        raise ValueError(f"is wider than /{WIDEST_BLOCK[network.version]}: name the endpoint's own addresses")
+    return str(network)
+
+
+class VectorBackup(Frozen):
+    """Snapshots of every collection, in a bucket of the secrets' AWS account and region."""
+
+    image: ImageByDigest
+    """Container image, by digest, with python3 3.11 or later and boto3."""
+    bucket: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$", examples=["example-hk-prod-vectors"])
+    """Bucket. How long backups stay in it is its own lifecycle rule: the backup deletes nothing."""
+    addresses: tuple[Annotated[str, AfterValidator(_addresses)], ...] = Field(
+        min_length=1, max_length=16, examples=["[10.20.30.0/28]"]
+    )
+    """Where S3 and STS are reached: the blocks of the account's VPC endpoints. The pod can reach nothing else."""
+    schedule: str = Field(default="30 3 * * *", pattern=r"^[\d*,/-]+( [\d*,/-]+){4}$")
+    """When, as cron writes it, in Hong Kong's time."""
+
+
 class Vector(Frozen):
     """Qdrant as vector store."""
 
@@ -82,6 +111,8 @@ class Vector(Frozen):
     """Size of each peer's volume, GiB."""
     memory_gib: int = Field(default=16, ge=1, le=1024)
     """Memory limit of a peer, GiB."""
+    backup: VectorBackup | None = None
+    """Nightly backup; none where the vectors can be made again."""
 
 
 class BatchJob(Frozen):
