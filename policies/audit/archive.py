@@ -6,50 +6,58 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.detect.names import words
+from policies.audit.pruning import is_audit, pruning
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
 from policies.model.objects import Obj
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, Plain, child, items, join, leaves, number
+from policies.model.values import UNKNOWN, Plain, child, join, leaves, number, word_set
 from policies.settings import Settings
 
-_PRUNES: Final = re.compile(
-    r"(?i)(?:\brm\s+-\w*[rf]|\bunlink\b|-delete\b|\bs3\s+rm\b|\bs3\s+rb\b|delete-objects?\b|\bmc\s+rm\b|\btruncate\b|\bshred\b"
-    r"|\bossutil\s+rm\b|\bcoscli\s+rm\b|\bgsutil\s+rm\b|\brclone\s+delete)"
+_SHIPPERS: Final = word_set(
+    "Output ClusterOutput ClusterLogForwarder VectorPipeline ClusterVectorPipeline OpenTelemetryCollector LokiStack"
 )
 _PLAIN: Final = re.compile(
-    r"(?i)insecure(?:_skip_verify)?\"?\s{0,3}[:=]\s{0,3}\"?true|tls\.verify\s{1,20}off|(?:^|\s)tls\s{1,20}off"
-    r"|(?:endpoint|url|host|hosts|address|uri)\"?\s{0,3}[:=]\s{0,3}[\[\"' ]{0,4}http://(?!localhost|127\.)"
+    r"(?i)insecure(?:_?skip_?verify)?\"?\s{0,3}[:=]\s{0,3}\"?true|tls\.verify\s{1,20}off|(?:^|\s)tls\s{1,20}off"
+    r"|(?:verify_certificate|verify_hostname|ssl_verify|tls_verify)\"?(?:\s{0,3}[:=])?\s{0,20}\"?(?:false|off|none)\b"
+    r"|(?:^|\s)scheme\s{1,20}http\s|ssl_certificate_verification\"?\s{0,3}(?:=>|:)\s{0,3}false"
+    r"|(?:endpoint|url|host|hosts|address|uri)\"?\s{0,3}(?:[:=]|=>)\s{0,3}[\[\"' ]{0,4}http://(?!localhost|127\.)"
 )
+_RETENTION: Final = re.compile(
+    r"(?im)^[\s-]{0,40}\"?(?:retention(?:_?period|_?time|_?days)?)\"?\s{0,3}[:=]\s{0,3}[\"']?(\d{1,9})\s?([hdwmy]?)"
+)
+_DAYS: Final = {"h": 1 / 24, "d": 1.0, "": 1.0, "w": 7.0, "m": 30.0, "y": 365.0}
 _SHIPS: Final = re.compile(r"(?i)exporters:|\[OUTPUT\]|<match|sinks[.:\]]|\boutput\b|\bclients:")
+_BUCKET_KINDS: Final = frozenset({"Bucket", "BucketObjectLockConfiguration", "BucketLifecycleConfiguration"})
+_UNVERIFIED: Final = frozenset({"insecure", "insecureskipverify"})
+_SECONDS: Final = 86_400
 _BUCKETS: Final = re.compile(
     r"(?i):bucket(?:v2)?$|:bucketobjectlockconfiguration(?:v2)?$|:bucketlifecycleconfiguration(?:v2)?$"
 )
 
 
-def _is_audit(*names: Plain) -> bool:
-    return any("audit" in words(name) for name in names if isinstance(name, str))
-
-
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find archives that expire, jobs that prune them, and shippers without TLS."""
-    if _BUCKETS.search(resource.token) and _is_audit(resource.name, resource.body.get("bucket")):
+    if _BUCKETS.search(resource.token) and is_audit(resource.name, resource.body.get("bucket")):
         yield from _bucket(resource.body, "", None, settings)
+    if resource.token.startswith("aws:cloudwatch/logGroup:"):
+        yield from _log_group(resource, settings)
     for obj in resource.objects:
-        if obj.kind == "Bucket" and obj.group and _is_audit(obj.name):
+        if obj.kind in _BUCKET_KINDS and obj.group and is_audit(obj.name):
             yield from _bucket(
                 child(obj.body, "spec", "forProvider"), join(obj.path, "spec.forProvider"), obj, settings
             )
-        elif obj.kind == "PersistentVolume" and _is_audit(obj.name, child(obj.body, "spec", "claimRef", "name")):
+        elif obj.kind == "PersistentVolume" and is_audit(obj.name, child(obj.body, "spec", "claimRef", "name")):
             yield from _reclaim(obj, "spec.persistentVolumeReclaimPolicy", ("spec", "persistentVolumeReclaimPolicy"))
-        elif obj.kind == "StorageClass" and _is_audit(obj.name):
+        elif obj.kind == "StorageClass" and is_audit(obj.name):
             yield from _reclaim(obj, "reclaimPolicy", ("reclaimPolicy",))
         elif obj.kind == "ConfigMap":
-            yield from _shipper(obj)
+            yield from _shipper(obj, settings)
+        elif obj.kind in _SHIPPERS and obj.group:
+            yield from _shipping_object(obj)
     for pod in resource.pods:
         for container in pod.containers():
-            for key in ("command", "args"):
-                yield from _pruning(pod.obj, container.body.get(key), f"{container.path}.{key}")
+            for path in pruning(pod, container):
+                yield Finding(path, "this removes parts of the audit trail", pod.obj)
 
 
 def _reclaim(obj: Obj, path: str, keys: tuple[str, ...]) -> Iterator[Verdict]:
@@ -69,8 +77,14 @@ def _bucket(body: Plain, path: str, obj: Obj | None, settings: Settings) -> Iter
     for where, key, value in leaves(body, path):
         if key == "mode" and isinstance(value, str) and value.upper() == "GOVERNANCE":
             yield Finding(where, "governance mode can be lifted by whoever has the right", obj)
-        elif key == "days" and _too_few(value, settings.min_archive_days) and "transition" not in where.lower():
+        elif _short(key, where, value, settings.min_archive_days):
             yield Finding(where, f"the archive must keep at least {settings.min_archive_days} days", obj)
+
+
+def _short(key: str | None, where: str, value: Plain, least: int) -> bool:
+    if key == "retentionPeriod":
+        return _too_few(value, least * _SECONDS)
+    return key in ("days", "age") and "transition" not in where.lower() and _too_few(value, least)
 
 
 def _too_few(value: Plain, least: int) -> bool:
@@ -78,20 +92,46 @@ def _too_few(value: Plain, least: int) -> bool:
     return days is not None and days < least
 
 
-def _pruning(obj: Obj, command: Plain, path: str) -> Iterator[Verdict]:
-    parts = [word for _, word in items(command, path) if isinstance(word, str)]
-    for line in re.split(r"[\n;]|&&", " ".join(parts)):
-        if "audit" in line.lower() and _PRUNES.search(line):
-            yield Finding(path, "this removes parts of the audit trail", obj)
-            return
+def _log_group(resource: Resource, settings: Settings) -> Iterator[Verdict]:
+    """Log groups that hold the trail; those of EKS are the logs at hand."""
+    name, days = resource.body.get("name"), resource.body.get("retentionInDays")
+    at_hand = isinstance(name, str) and name.startswith("/aws/eks/")
+    if not at_hand and not is_audit(resource.name, name):
+        return
+    least = settings.min_audit_days if at_hand else settings.min_archive_days
+    if days is UNKNOWN:
+        yield Unjudged("retentionInDays")
+    elif days not in (None, 0) and _too_few(days, least):
+        yield Finding("retentionInDays", f"the trail must be kept for at least {least} days")
 
 
-def _shipper(obj: Obj) -> Iterator[Verdict]:
+def _shipper(obj: Obj, settings: Settings) -> Iterator[Verdict]:
     data = obj.body.get("data")
     for key, text in data.items() if isinstance(data, dict) else ():
-        about = isinstance(text, str) and ("audit" in text.lower() or _is_audit(obj.name, key))
+        about = isinstance(text, str) and ("audit" in text.lower() or is_audit(obj.name, key))
+        path = join(join(obj.path, "data"), key)
         if about and _SHIPS.search(text) and _PLAIN.search(text):
-            yield Finding(join(join(obj.path, "data"), key), "the audit trail is shipped without verified TLS", obj)
+            yield Finding(path, "the audit trail is shipped without verified TLS", obj)
+        if isinstance(text, str) and is_audit(obj.name, key):
+            for match in _RETENTION.finditer(text):
+                if 0 < float(match[1]) * _DAYS[match[2].lower()] < settings.min_archive_days:
+                    text = f"the archive must keep at least {settings.min_archive_days} days"
+                    yield Finding(path, text, obj)
+                    break
+
+
+def _shipping_object(obj: Obj) -> Iterator[Verdict]:
+    """Outputs of logging operators that are about audit logs."""
+    found = list(leaves(obj.body, obj.path))
+    if not is_audit(obj.name) and not any(isinstance(leaf, str) and "audit" in leaf.lower() for _, _, leaf in found):
+        return
+    for path, key, leaf in found:
+        plain = isinstance(leaf, str) and (
+            leaf.lower().startswith("http://") or ("\n" in leaf and _PLAIN.search(leaf) is not None)
+        )
+        unverified = isinstance(key, str) and key.lower().replace("_", "") in _UNVERIFIED and leaf is True
+        if plain or unverified:
+            yield Finding(path, "the audit trail is shipped without verified TLS", obj)
 
 
 RULE: Final = Rule(

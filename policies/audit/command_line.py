@@ -19,6 +19,8 @@ _WRAPPERS: Final = word_set(
     timeout taskset numactl stdbuf hyperkube busybox unshare nsenter s6-setuidgid then do else if ! {"""
 )
 _WITH_OPERAND: Final = frozenset({"su-exec", "gosu", "chroot", "timeout", "taskset", "s6-setuidgid"})
+# Programs that print, look for or fetch what they name.
+_MENTIONS: Final = frozenset({"echo", "printf", "cat", "grep", "pgrep", "pkill", "pidof", "ps", "kubectl", "crictl"})
 _ENDINGS: Final = frozenset({"--help", "-h", "--version", "--version=true", "--version=raw"})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w{0,80}=.{0,4000}", re.DOTALL)
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w{1,80})\}|\((\w{1,80})\)|(\w{1,80}))")
@@ -138,6 +140,8 @@ def _after_server(command: Sequence[Word]) -> list[Word] | None:
     """Words behind the server's name when this command starts it; None when it only mentions it."""
     leading = True
     operand = False
+    if command and isinstance(command[0][1], str) and base(command[0][1]) in _MENTIONS:
+        return None
     for index, (_, word) in enumerate(command):
         if not isinstance(word, str):
             continue

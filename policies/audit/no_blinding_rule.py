@@ -11,13 +11,32 @@ from policies.model.resource import Resource
 from policies.model.values import UNKNOWN
 from policies.settings import Settings
 
+_GROUPS: Final = frozenset({"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io"})
+
 
 def _blinds(rule: AuditRule) -> bool:
     """Whether a None rule drops everything, or every change, whoever asks."""
     if rule.unrestricted:
         return True
+    if _whole_group(rule):
+        return True
     others = ("users", "userGroups", "resources", "namespaces", "nonResourceURLs")
     return not any(rule.listed(key) for key in others) and bool(WRITE.intersection(map(str, rule.listed("verbs"))))
+
+
+def _whole_group(rule: AuditRule) -> bool:
+    """Whether every change in one of the groups that run programs or give rights is dropped."""
+    if rule.by_principal or rule.listed("namespaces"):
+        return False
+    verbs = set(map(str, rule.listed("verbs")))
+    if verbs and not verbs & WRITE:
+        return False
+    for member in rule.listed("resources"):
+        if isinstance(member, dict) and member.get("group", "") is not UNKNOWN:
+            names = member.get("resources") or [] if member.get("resources") is not UNKNOWN else UNKNOWN
+            if (member.get("group") or "") in _GROUPS and names is not UNKNOWN and (not names or "*" in names):
+                return True
+    return False
 
 
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:

@@ -6,9 +6,9 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.audit.trail import READ, AuditPolicy, AuditRule, audit_policies
-from policies.engine.rule import Rule, Unjudged, Verdict
+from policies.engine.rule import Finding, Rule, Unjudged, Verdict, by_kind
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN
+from policies.model.values import UNKNOWN, child, items, join
 from policies.settings import Settings
 
 _USERS: Final = frozenset(
@@ -34,6 +34,15 @@ _SENSITIVE: Final = frozenset({"secrets", "tokenreviews", "serviceaccounts/token
 
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find None rules about principals or namespaces that are more than known noise."""
+    for obj in by_kind(resource, "APIServer", groups=("config.openshift.io",)):
+        for path, rule in items(
+            child(obj.body, "spec", "audit", "customRules"), join(obj.path, "spec.audit.customRules")
+        ):
+            profile = child(rule, "profile")
+            if profile is UNKNOWN:
+                yield Unjudged(f"{obj}: {path}")
+            elif profile == "None":
+                yield Finding(path, "nothing that this group does is recorded", obj)
     for policy in audit_policies(resource):
         yield from policy.unknown()
         for rule in policy.rules:
