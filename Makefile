@@ -53,7 +53,7 @@ lint: $(READY) ## style and types
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
-bench: $(READY) ## preview of hk-prod with the pack against the same resources declared flat
+bench: $(READY) ## previews of hk-prod with and without the pack and flat; policy-check over 10,000 manifests
 	@$(PY) -m compileall -q $(PACKAGES)
 	exec $(PY) -m bench
 

@@ -1,12 +1,13 @@
-"""Preview of a production stack with the policy pack against the same resources declared flat, paired in one run."""
+"""Previews of a production stack with the policy pack, without it, and of the same resources declared flat."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,36 +27,69 @@ COMPONENT_PACKAGE = "lantau"
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Wall seconds of one preview with components and pack, and of one flat preview right after it."""
+class Span:
+    """Seconds of one run: by the clock, and of work by it and its children that ended."""
 
-    whole: float
-    flat: float
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One preview of each sort, one right after the other: with the pack, without it, and flat."""
+
+    whole: Span
+    bare: Span
+    flat: Span
 
     @property
     def ratio(self) -> float:
-        """How many times longer the whole takes."""
-        return self.whole / self.flat
+        """How many times longer components and pack take than the same resources declared flat."""
+        return self.whole.wall / self.flat.wall
+
+    @property
+    def overhead(self) -> float:
+        """Share that the pack adds to the preview."""
+        return self.whole.wall / self.bare.wall - 1
+
+    @property
+    def work(self) -> float:
+        """The same share, of CPU seconds: other programs on the machine count less."""
+        return self.whole.cpu / self.bare.cpu - 1
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Paired previews of one stack."""
+    """Rounds of previews of one stack."""
 
     models: int
     resources: int
     """Resources that reach a provider; components and the stack itself are not counted."""
-    pairs: tuple[Pair, ...]
+    rounds: tuple[Round, ...]
+
+    def median(self, of: Callable[[Round], float]) -> float:
+        """Median over the rounds."""
+        return statistics.median(map(of, self.rounds))
 
     @property
     def ratio(self) -> float:
-        """Median of the paired ratios."""
-        return statistics.median(pair.ratio for pair in self.pairs)
+        """Median of the ratios, each taken within its round."""
+        return self.median(lambda each: each.ratio)
+
+    @property
+    def overhead(self) -> float:
+        """Median share that the pack adds."""
+        return self.median(lambda each: each.overhead)
 
     @property
     def per_resource(self) -> float:
         """Median wall seconds of the whole preview for each resource."""
-        return statistics.median(pair.whole for pair in self.pairs) / self.resources
+        return self.median(lambda each: each.whole.wall) / self.resources
+
+    @property
+    def pack_per_resource(self) -> float:
+        """Median wall seconds that the pack adds for each resource, its start included."""
+        return self.median(lambda each: each.whole.wall - each.bare.wall) / self.resources
 
 
 def many_models(stack: dict[str, Any], count: int) -> dict[str, Any]:
@@ -135,17 +169,28 @@ def without_marks(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
-def measure(folder: Path, models: int, pairs: int) -> Measurement:
-    """Preview whole and flat in turn, once unmeasured and `pairs` times measured."""
+def timed(run: Callable[[], object]) -> Span:
+    """Run and measure."""
+    before, begin = os.times(), time.perf_counter()
+    run()
+    wall, after = time.perf_counter() - begin, os.times()
+    return Span(wall, sum(after[:4]) - sum(before[:4]))
+
+
+def measure(folder: Path, models: int, rounds: int) -> Measurement:
+    """Preview with the pack, without it and flat in turn, once unmeasured and `rounds` times measured."""
     with rehearsal(folder, models) as whole:
         flat, resources = flat_twin(whole, folder, models)
+        sorts: dict[str, Callable[[], object]] = {
+            "whole": whole.preview,
+            "bare": lambda: whole.preview(policies=False),
+            "flat": lambda: flat.preview(policies=False),
+        }
         found = []
-        for round_number in range(pairs + 1):
-            begin = time.perf_counter()
-            whole.preview()
-            middle = time.perf_counter()
-            flat.preview(policies=False)
-            pair = Pair(middle - begin, time.perf_counter() - middle)
-            if round_number:
-                found.append(pair)
+        for number in range(rounds + 1):
+            # Each sort comes first in turn, so that none of them always finds the machine warm.
+            names = [*sorts][number % 3 :] + [*sorts][: number % 3]
+            spans = {name: timed(sorts[name]) for name in names}
+            if number:
+                found.append(Round(**spans))
         return Measurement(models, resources, tuple(found))

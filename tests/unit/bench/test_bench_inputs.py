@@ -9,7 +9,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from bench.flat import snake
-from bench.preview import MANY_MODELS, Measurement, Pair, many_models, without_marks
+from bench.manifests import Maker
+from bench.policies import measure as run_many
+from bench.preview import MANY_MODELS, Measurement, Round, Span, many_models, without_marks
 from lantau.platform import load_platform
 from lantau.stack import STACK_KEY
 
@@ -37,5 +39,14 @@ def test_what_the_engine_added_is_left_out_of_the_flat_twin() -> None:
 
 
 def test_a_ratio_is_taken_pair_by_pair_so_that_drift_of_the_machine_does_not_count() -> None:
-    pairs = (Pair(2.0, 1.0), Pair(40.0, 20.0), Pair(3.0, 1.0))
-    assert Measurement(1, 10, pairs).ratio == 2.0
+    spans = [(2.0, 1.6, 1.0), (40.0, 32.0, 20.0), (3.0, 1.0, 1.0)]
+    found = Measurement(1, 10, tuple(Round(*(Span(wall, wall) for wall in each)) for each in spans))
+    assert found.ratio == 2.0
+    assert found.overhead == pytest.approx(0.25)
+
+
+def test_the_manifests_of_the_bench_are_the_same_in_every_run_and_mostly_clean(tmp_path: Path) -> None:
+    assert list(Maker().manifests(100)) == list(Maker().manifests(100))
+    found = run_many(tmp_path, 100)
+    assert [one.files for one in found] == [43, 1]
+    assert all(0 < one.findings < 200 and one.peak > 20 and one.cpu > 0 for one in found)
