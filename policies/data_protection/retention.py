@@ -16,6 +16,7 @@ _PLACES: Final = {
     "StorageClass": (("reclaimPolicy",), ("Delete", None)),
     "StatefulSet": (("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"), ("Delete",)),
 }
+_SCALED: Final = ("spec", "persistentVolumeClaimRetentionPolicy", "whenScaled")
 
 
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
@@ -25,13 +26,14 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     for obj in resource.objects:
         if obj.kind not in _PLACES or obj.group not in ("", "storage.k8s.io", "apps"):
             continue
-        keys, forbidden = _PLACES[obj.kind]
-        value = child(obj.body, *keys)
-        path = join(obj.path, ".".join(keys))
-        if value is UNKNOWN:
-            yield Unjudged(f"{obj}: {path}")
-        elif value in forbidden and not (value is None and obj.patch):
-            yield Finding(path, "data is deleted together with the claim or the set", obj)
+        places = [_PLACES[obj.kind], *([(_SCALED, ("Delete",))] if obj.kind == "StatefulSet" else [])]
+        for keys, forbidden in places:
+            value = child(obj.body, *keys)
+            path = join(obj.path, ".".join(keys))
+            if value is UNKNOWN:
+                yield Unjudged(f"{obj}: {path}")
+            elif value in forbidden and not (value is None and obj.patch):
+                yield Finding(path, "data is deleted together with the claim, the set or the pod", obj)
 
 
 RULE: Final = Rule(

@@ -42,3 +42,13 @@ def test_retained_data_passes(manifest: dict[str, Any]) -> None:
 def test_an_unknown_policy_is_left_to_the_update() -> None:
     manifest = storage("StorageClass", "storage.k8s.io/v1", reclaimPolicy=UNKNOWN)
     assert judge("DAT-02", manifest, config=PRODUCTION).unjudged
+
+
+@pytest.mark.parametrize("field", ["whenDeleted", "whenScaled"])
+def test_a_set_keeps_its_claims_in_both_events(field: str) -> None:
+    kept = {"whenDeleted": "Retain", "whenScaled": "Retain"}
+    policy = {"persistentVolumeClaimRetentionPolicy": {**kept, field: "Delete"}}
+    outcome = judge("DAT-02", storage("StatefulSet", "apps/v1", spec=policy), config=PRODUCTION)
+    assert outcome.paths == [f"spec.persistentVolumeClaimRetentionPolicy.{field}"]
+    policy = {"persistentVolumeClaimRetentionPolicy": kept}
+    assert clean("DAT-02", storage("StatefulSet", "apps/v1", spec=policy), config=PRODUCTION)
