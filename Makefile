@@ -40,6 +40,7 @@ down: $(READY) ## end every process of the sandbox; its data stays for the next 
 
 test: lint ## every tier, with one summary
 	@$(PY) -m workflow engine
+	$(PY) -m tests.scanners.tools >/dev/null
 	exec $(PY) -m pytest -n 2 --dist loadfile
 
 test-fast: $(READY) ## the tiers that need no engine

@@ -11,6 +11,7 @@ import hashlib
 import http.client
 import json
 import os
+import signal
 import sys
 import time
 import urllib.parse
@@ -220,7 +221,13 @@ def main(arguments: list[str], env: Mapping[str, str]) -> int:
     return 0
 
 
+def ended(number: int, _frame: object) -> None:
+    """Let a pod that must go remove the snapshot that it was reading."""
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, ended)
     try:
         sys.exit(main(sys.argv[1:], os.environ))
     except SnapshotError as error:

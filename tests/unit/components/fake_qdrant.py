@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import threading
@@ -24,6 +25,10 @@ class FakePeer:
     snapshots: dict[str, bytes] = field(default_factory=dict)
     torn: bool = False
     """Whether a snapshot that is fetched lacks its last byte."""
+    asked: threading.Event = field(default_factory=threading.Event)
+    """Set once a snapshot is fetched."""
+    held: threading.Event | None = None
+    """While it is not set, fetching a snapshot takes as long."""
     url: str = ""
 
     def answer(self, method: str, target: str, body: bytes, content_type: str) -> bytes | dict[str, Any] | list[Any]:
@@ -46,6 +51,9 @@ class FakePeer:
                 digest = hashlib.sha256(content).hexdigest()
                 return {"name": f"{name}-1.snapshot", "size": len(content), "checksum": digest}
             case "GET", ["collections", _, "snapshots", name]:
+                self.asked.set()
+                if self.held is not None:
+                    self.held.wait(30)
                 return self.snapshots[name][: -1 if self.torn else None]
             case "DELETE", ["collections", _, "snapshots", name]:
                 del self.snapshots[name]
@@ -94,10 +102,11 @@ def _handler(peer: FakePeer) -> type[BaseHTTPRequestHandler]:
                     status = 200
                 except KeyError:
                     status = 404
-            self.send_response(status)
-            self.send_header("content-length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            with contextlib.suppress(ConnectionError):  # whoever asked may be gone
+                self.send_response(status)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
 
         do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - names that the base class looks for
 

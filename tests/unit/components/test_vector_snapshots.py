@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -134,42 +136,72 @@ def test_a_peer_that_is_away_is_named(bucket: Any, tmp_path: Path) -> None:
         snapshots.backup(where, bucket, STAMP)
 
 
-def test_the_script_runs_by_itself_with_the_token_of_its_account(cluster: list[FakePeer], tmp_path: Path) -> None:
+@pytest.fixture
+def script(cluster: list[FakePeer], tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start the script as its container does, against stand-ins of STS and S3 that know no other credentials."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
+    host, port = server.get_host_and_port()
+    endpoint = f"http://{host}:{port}"
+    session = boto3.Session("made-up", "made-up", region_name="us-east-1")
+    session.client("s3", endpoint_url=endpoint).create_bucket(Bucket=BUCKET)
+    (tmp_path / "token").write_text("made.up.token", encoding="utf-8")
+    given = env(cluster, tmp_path) | {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/lantau-x-qdrant-backup",
+        "AWS_ROLE_SESSION_NAME": "qdrant-backup",
+        "AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"),
+        "HOME": str(tmp_path),
+    }
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, str(SCRIPT), *arguments]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, env=given, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
     try:
-        host, port = server.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
-        session = boto3.Session("made-up", "made-up", region_name="us-east-1")
-        session.client("s3", endpoint_url=endpoint).create_bucket(Bucket=BUCKET)
-        (tmp_path / "token").write_text("made.up.token", encoding="utf-8")
-        given = env(cluster, tmp_path) | {
-            "AWS_ENDPOINT_URL": endpoint,
-            "AWS_REGION": "us-east-1",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/lantau-x-qdrant-backup",
-            "AWS_ROLE_SESSION_NAME": "qdrant-backup",
-            "AWS_WEB_IDENTITY_TOKEN_FILE": str(tmp_path / "token"),
-            "HOME": str(tmp_path),
-        }
-
-        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, str(SCRIPT), *arguments]
-            return subprocess.run(command, env=given, capture_output=True, text=True, timeout=60, check=False)
-
-        done = run("backup")
-        assert done.returncode == 0, done.stderr
-        listed = run("list").stdout.split()
-        assert len(listed) == 1
-        cluster[0].collections["docs"] = b"spoilt"
-        assert run("restore", listed[0]).returncode == 0
-        assert cluster[0].collections["docs"] != b"spoilt"
-        refused = run("restore", "tomorrow")
-        assert refused.returncode == 1
-        assert refused.stderr.startswith("error: there is no complete backup tomorrow")
-        assert run().stderr == "error: say backup, list, or restore and the stamp of a backup\n"
+        yield start
     finally:
+        for process in started:
+            process.kill()
+            process.communicate()
         server.stop()
+
+
+Script = Callable[..., subprocess.Popen[str]]
+
+
+def test_the_script_runs_by_itself_with_the_token_of_its_account(script: Script, cluster: list[FakePeer]) -> None:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        process = script(*arguments)
+        out, error = process.communicate(timeout=60)
+        return process.returncode, out, error
+
+    assert run("backup")[::2] == (0, "")
+    listed = run("list")[1].split()
+    assert len(listed) == 1
+    cluster[0].collections["docs"] = b"spoilt"
+    assert run("restore", listed[0])[::2] == (0, "")
+    assert cluster[0].collections["docs"] != b"spoilt"
+    code, _, error = run("restore", "tomorrow")
+    assert (code, error) == (1, f"error: there is no complete backup tomorrow; there are {listed[0]}\n")
+    assert run()[::2] == (1, "error: say backup, list, or restore and the stamp of a backup\n")
+
+
+def test_a_pod_that_must_go_leaves_no_snapshot_on_the_volume(script: Script, cluster: list[FakePeer]) -> None:
+    cluster[0].held = threading.Event()
+    process = script("backup")
+    assert cluster[0].asked.wait(30)
+    assert cluster[0].snapshots
+    process.terminate()
+    process.communicate(timeout=30)
+    cluster[0].held.set()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert cluster[0].snapshots == {}
 
 
 def test_the_manifest_says_what_each_object_is(bucket: Any, cluster: list[FakePeer], tmp_path: Path) -> None:
