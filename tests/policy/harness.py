@@ -144,8 +144,10 @@ def _stack(manifests: Sequence[Manifest], *, protect: bool) -> list[PolicyResour
 
 
 def fires(control: str, *manifests: Manifest, **named: Any) -> bool:
-    """Whether the rule of a control finds something."""
-    return bool(judge(control, *manifests, **named).messages)
+    """Whether the rule of a control finds something; its own failure is no finding."""
+    messages = judge(control, *manifests, **named).messages
+    assert not [message for message in messages if "the rule itself failed" in message], messages
+    return bool(messages)
 
 
 def clean(control: str, *manifests: Manifest, **named: Any) -> bool:
