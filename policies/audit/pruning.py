@@ -9,7 +9,7 @@ from policies.model.pods import Container, Pod
 from policies.model.values import Plain, child, items
 
 _PRUNES: Final = re.compile(
-    r"""(?ix)\brm\s | \bunlink\b | \s-delete\b | \brmtree\b | \bremove\( | \btruncate\b | \bshred\b
+    r"""(?imx)\brm\s | \bunlink\b | \s-delete\b | \brmtree\b | \bremove\( | \btruncate\b | \bshred\b
     | \bs3\s+(?:rm|rb)\b | \bs3cmd\s+(?:del|rm|rb)\b | \bs5cmd\s+rm\b
     | delete-(?:objects?|bucket)\b | delete_objects?\b
     | \bmc\s+r[mb]\b | \boss\s+rm\b | \bossutil\w*\s+rm\b | \bcos(?:cli|cmd)\s+(?:rm|delete)\b

@@ -43,3 +43,42 @@ def test_an_unknown_level_is_left_to_the_update() -> None:
 
 def test_what_no_rule_reaches_drops_nothing() -> None:
     assert clean("AUD-03", audit_policy(CATCH_ALL, {"level": "None"}, SENSITIVE))
+
+
+def dropped(*members: Any, **more: Any) -> dict[str, Any]:
+    return {"level": "None", "resources": list(members), **more}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        dropped({"group": ""}),
+        dropped({"group": "", "resources": []}),
+        dropped({}),
+        dropped({"group": "apps", "resources": ["*"]}),
+        dropped({"group": "events.k8s.io"}, {"group": "rbac.authorization.k8s.io"}),
+        dropped({"group": "batch"}, verbs=["create"]),
+    ],
+)
+def test_a_rule_that_drops_all_changes_of_a_group_is_refused(rule: dict[str, Any]) -> None:
+    assert fires("AUD-03", audit_policy(SENSITIVE, rule, CATCH_ALL))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        dropped({"group": "metrics.k8s.io"}),
+        dropped({"group": "coordination.k8s.io", "resources": ["leases"]}),
+        dropped({"group": ""}, verbs=["get", "list", "watch"]),
+        dropped({"group": "", "resources": ["events"]}),
+        dropped({"group": "apps"}, users=["system:kube-controller-manager"]),
+        dropped({"group": "apps"}, namespaces=["kube-system"]),
+    ],
+)
+def test_noise_of_a_group_passes(rule: dict[str, Any]) -> None:
+    assert clean("AUD-03", audit_policy(SENSITIVE, rule, CATCH_ALL))
+
+
+def test_an_unknown_group_blinds_nobody_yet() -> None:
+    assert clean("AUD-03", audit_policy(dropped({"group": UNKNOWN}), CATCH_ALL))
+    assert clean("AUD-03", audit_policy(dropped({"group": "", "resources": UNKNOWN}), CATCH_ALL))

@@ -83,3 +83,20 @@ def test_reads_in_a_tenants_namespace_are_recorded_too() -> None:
 
 def test_an_unknown_level_is_left_to_the_update() -> None:
     assert judge("AUD-07", audit_policy({"level": UNKNOWN, "users": ["ann"]}, CATCH_ALL)).unjudged
+
+
+def openshift(*rules: Any) -> dict[str, Any]:
+    audit = {"profile": "Default", "customRules": list(rules)}
+    return {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "APIServer",
+        "metadata": {"name": "cluster"},
+        "spec": {"audit": audit},
+    }
+
+
+def test_a_group_that_openshift_leaves_out_is_found() -> None:
+    kept = {"group": "system:authenticated", "profile": "WriteRequestBodies"}
+    assert fires("AUD-07", openshift(kept, {"group": "system:authenticated:oauth", "profile": "None"}))
+    assert clean("AUD-07", openshift(kept))
+    assert judge("AUD-07", openshift({"group": "g", "profile": UNKNOWN})).unjudged

@@ -74,3 +74,104 @@ def test_unknown_log_types_and_rules_are_left_to_the_update() -> None:
     outcome = judge("AUD-01", {**audit_policy(), "rules": UNKNOWN})
     assert outcome.unjudged
     assert not outcome.messages
+
+
+def named(kind: str, api: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": "c"}, **fields}
+
+
+def capa(logging: Any) -> dict[str, Any]:
+    return named("AWSManagedControlPlane", "controlplane.cluster.x-k8s.io/v1beta2", spec={"logging": logging})
+
+
+def eksctl(types: Any) -> dict[str, Any]:
+    return named("ClusterConfig", "eksctl.io/v1alpha5", cloudWatch={"clusterLogging": {"enableTypes": types}})
+
+
+def ack(*groups: Any) -> dict[str, Any]:
+    return named("Cluster", "eks.services.k8s.aws/v1alpha1", spec={"logging": {"clusterLogging": list(groups)}})
+
+
+def openshift(**audit: Any) -> dict[str, Any]:
+    return named("APIServer", "config.openshift.io/v1", spec={"audit": audit})
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        capa({"audit": False, "apiServer": True}),
+        capa(None),
+        eksctl(["api"]),
+        eksctl(None),
+        ack({"enabled": True, "types": ["api"]}),
+        ack({"enabled": False, "types": ["audit"]}),
+        openshift(profile="None"),
+        named("Cluster", "kops.k8s.io/v1alpha2", spec={"networking": {}}),
+        named("Cluster", "kops.k8s.io/v1alpha2", spec={"kubeAPIServer": {"anonymousAuth": False}}),
+    ],
+)
+def test_every_kind_of_managed_control_plane_is_judged(manifest: dict[str, Any]) -> None:
+    assert fires("AUD-01", manifest)
+    assert fires("AUD-01", listed(manifest))
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        capa({"audit": True}),
+        eksctl(["audit", "api"]),
+        eksctl(["*"]),
+        eksctl(["all"]),
+        ack({"enabled": True, "types": ["api"]}, {"enabled": True, "types": ["audit"]}),
+        openshift(profile="Default"),
+        openshift(),
+        named("Cluster", "cluster.x-k8s.io/v1beta1", spec={}),
+        named("Shoot", "core.gardener.cloud/v1beta1", spec={"kubernetes": {"kubeAPIServer": {"auditConfig": {}}}}),
+        {**capa(None), "kind": "AWSManagedControlPlanePatch"},
+        named("ClusterPatch", "kops.k8s.io/v1alpha2", spec={"channel": "stable"}),
+    ],
+)
+def test_managed_control_planes_with_an_audit_log_pass(manifest: dict[str, Any]) -> None:
+    assert clean("AUD-01", manifest)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        capa(UNKNOWN),
+        eksctl(UNKNOWN),
+        ack(UNKNOWN),
+        ack({"enabled": UNKNOWN, "types": ["audit"]}),
+        openshift(profile=UNKNOWN),
+        named("Cluster", "kops.k8s.io/v1alpha2", spec={"kubeAPIServer": UNKNOWN}),
+    ],
+)
+def test_unknown_switches_are_left_to_the_update(manifest: dict[str, Any]) -> None:
+    outcome = judge("AUD-01", manifest)
+    assert outcome.unjudged
+    assert not outcome.messages
+
+
+@pytest.mark.parametrize(
+    ("token", "field"),
+    [
+        ("alicloud:cs/managedKubernetes:ManagedKubernetes", "auditLogConfig"),
+        ("tencentcloud:Kubernetes/cluster:Cluster", "clusterAudit"),
+    ],
+)
+def test_switches_of_the_clouds_are_judged(token: str, field: str) -> None:
+    assert fires("AUD-01", {"name": "c"}, token=token)
+    assert fires("AUD-01", {"name": "c", field: {"enabled": False}}, token=token)
+    assert clean("AUD-01", {"name": "c", field: {"enabled": True}}, token=token)
+    assert judge("AUD-01", {"name": "c", field: UNKNOWN}, token=token).unjudged
+
+
+def test_pulumis_own_eks_cluster_is_judged() -> None:
+    assert fires("AUD-01", {"name": "c", "enabledClusterLogTypes": ["api"]}, token="eks:index:Cluster")
+    assert clean("AUD-01", {"name": "c", "enabledClusterLogTypes": ["audit"]}, token="eks:index:Cluster")
+
+
+def test_a_policy_deep_inside_a_text_is_found() -> None:
+    text = "cluster:\n  apiServer:\n    auditPolicy: {apiVersion: audit.k8s.io/v1, kind: Policy, rules: []}\n"
+    config = named("TalosConfigTemplate", "bootstrap.cluster.x-k8s.io/v1alpha3", spec={"strategicPatches": [text]})
+    assert fires("AUD-01", config)

@@ -71,3 +71,42 @@ def test_a_patch_that_does_not_touch_the_field_passes() -> None:
     assert fires("SA-02", patch)
     amended = {"apiVersion": "monitoring.coreos.com/v1", "kind": "Prometheus", "metadata": {"name": "p"}}
     assert clean("SA-02", {**amended, "spec": {"containers": [{"name": "prometheus", "args": ["--x"]}]}})
+
+
+def test_a_patch_that_asks_for_a_token_is_refused() -> None:
+    assert fires("SA-02", pod(spec(True)) | {"kind": "PodPatch"}, token="kubernetes:core/v1:PodPatch")
+    assert clean("SA-02", pod(spec()) | {"kind": "PodPatch"}, token="kubernetes:core/v1:PodPatch")
+    elastic = {"apiVersion": "elasticsearch.k8s.elastic.co/v1", "kind": "Elasticsearch", "metadata": {"name": "e"}}
+    template = {"spec": {"automountServiceAccountToken": True, "containers": [{"name": "elasticsearch"}]}}
+    assert fires("SA-02", {**elastic, "spec": {"nodeSets": [{"podTemplate": template}]}})
+
+
+def patched(field: Any) -> dict[str, Any]:
+    return {**account(field), "kind": "ServiceAccountPatch"}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_accounts_of_one_name_the_weaker_counts(order: int) -> None:
+    assert fires("SA-02", pod(spec()), *[account(False), account()][::order])
+    assert judge("SA-02", pod(spec()), *[account(False), account(UNKNOWN)][::order]).unjudged
+
+
+def test_a_patch_of_an_account_counts_by_what_it_sets() -> None:
+    assert clean("SA-02", pod(spec()), account(False), patched(None))
+    assert clean("SA-02", pod(spec()), patched(False))
+    assert fires("SA-02", pod(spec()), account(False), patched(True))
+    assert fires("SA-02", pod(spec()), patched(None))
+
+
+def test_runs_of_tekton_say_it_beside_their_steps() -> None:
+    run = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "r", "namespace": "team-a"}}
+    body = {"serviceAccountName": "worker", "taskSpec": {"steps": pod_spec()["containers"]}}
+    for field, verdict in ((False, clean), (True, fires), (None, fires)):
+        assert verdict("SA-02", {**run, "spec": {**body, "podTemplate": {"automountServiceAccountToken": field}}})
+    nested = {"podTemplate": {"automountServiceAccountToken": False}}
+    assert clean("SA-02", {**run, "spec": {**body, "taskRunTemplate": nested}})
+
+
+def test_a_template_whose_user_names_the_account_passes() -> None:
+    task = {"apiVersion": "tekton.dev/v1", "kind": "Task", "metadata": {"name": "t"}}
+    assert clean("SA-02", {**task, "spec": {"steps": pod_spec()["containers"]}})

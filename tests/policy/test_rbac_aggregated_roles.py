@@ -66,3 +66,8 @@ def test_roles_beside_the_added_one_are_judged_as_what_they_are() -> None:
     writer = role(grant("example.com", "widgets", "patch"), kind="ClusterRole", name="writer")
     program = {"apiVersion": "v1", "kind": "List", "items": [part(grant(), **{f"{LABEL}view": "true"}), writer]}
     assert clean("RBAC-13", program)
+
+
+def test_urls_of_a_part_count() -> None:
+    urls = {"nonResourceURLs": ["*"], "verbs": ["get"]}
+    assert fires("RBAC-13", parent({"matchLabels": {"add": "yes"}}), part(urls, add="yes"))

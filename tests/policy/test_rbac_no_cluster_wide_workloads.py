@@ -47,3 +47,15 @@ def test_other_rights_pass(manifest: dict[str, Any]) -> None:
 
 def test_an_unknown_verb_is_left_to_the_update() -> None:
     assert judge("RBAC-18", cluster_role(grant("", "pods", [UNKNOWN]))).unjudged
+
+
+@pytest.mark.parametrize(("place", "verdict"), [("clusterPermissions", fires), ("permissions", clean)])
+def test_rights_of_an_operator_bundle_are_judged_by_their_reach(place: str, verdict: Any) -> None:
+    granted = [{"serviceAccountName": "op", "rules": [grant("apps", "deployments", "create")]}]
+    bundle = {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "ClusterServiceVersion",
+        "metadata": {"name": "op"},
+        "spec": {"install": {"strategy": "deployment", "spec": {place: granted}}},
+    }
+    assert verdict("RBAC-18", bundle)

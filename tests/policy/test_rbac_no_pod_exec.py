@@ -53,3 +53,9 @@ def test_an_unknown_item_is_left_to_the_update_and_hides_nothing() -> None:
     outcome = judge("RBAC-09", role(grant("", "pods/exec", [UNKNOWN]), BAD))
     assert outcome.paths == ["rules[1]"]
     assert outcome.unjudged
+
+
+@pytest.mark.parametrize("verb", ["get", "create", "delete", "*"])
+def test_the_proxy_of_services_leads_into_pods_too(verb: str) -> None:
+    assert fires("RBAC-09", role(grant("", "services/proxy", verb)))
+    assert clean("RBAC-09", role(grant("", ["services", "services/status"], "get")))

@@ -33,10 +33,11 @@ def _templates(obj: Obj, value: Plain, path: str) -> Iterator[Verdict]:
             yield from _templates(obj, member, f"{path}[{index}]")
     elif isinstance(value, dict):
         for key, member in value.items():
+            if isinstance(member, dict) and is_object(member):
+                continue
             if key == "template" and isinstance(member, dict):
                 yield from _judge(obj, join(path, key), member)
-            if not (isinstance(member, dict) and is_object(member)):
-                yield from _templates(obj, member, join(path, key))
+            yield from _templates(obj, member, join(path, key))
 
 
 def _judge(obj: Obj, path: str, secret: dict[str, Plain]) -> Iterator[Verdict]:
