@@ -57,14 +57,6 @@ def scanned(
             over = (manifests.root, tracked)
             answers = [scan.gitleaks(programs[name], root, tmp_path_factory.mktemp(name)) for root in over]
             return scan.Answer(sum(each.judged for each in answers), sum((each.findings for each in answers), ()))
-        return one(name, programs, manifests, tmp_path_factory.mktemp(name))
+        return scan.manifests_by(name, programs, manifests, tmp_path_factory.mktemp(name))
 
     return run
-
-
-def one(name: str, programs: dict[str, Path], manifests: scan.Manifests, scratch: Path) -> scan.Answer:
-    """Run one of the scanners of manifests."""
-    if name == "kubeconform":
-        return scan.kubeconform(programs[name], programs["schemas"], manifests, scratch)
-    scanner = {"checkov": scan.checkov, "trivy": scan.trivy, "kube-score": scan.kube_score}[name]
-    return scanner(programs[name], manifests, scratch)

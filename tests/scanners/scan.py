@@ -227,3 +227,11 @@ def gitleaks(program: Path, root: Path, scratch: Path) -> Answer:
         for found in json.loads(report.read_text(encoding="utf-8"))
     )
     return Answer(sum(path.is_file() for path in root.rglob("*")), findings)
+
+
+def manifests_by(name: str, programs: Mapping[str, Path], manifests: Manifests, scratch: Path) -> Answer:
+    """The answer of the scanner of that name, one of the four that read manifests."""
+    if name == "kubeconform":
+        return kubeconform(programs[name], programs["schemas"], manifests, scratch)
+    scanner = {"checkov": checkov, "trivy": trivy, "kube-score": kube_score}[name]
+    return scanner(programs[name], manifests, scratch)

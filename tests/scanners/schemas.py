@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,8 +66,13 @@ def _standing_alone(schema: dict[str, Any], definitions: dict[str, Any]) -> dict
     return {**lead(schema), "$defs": wanted}
 
 
-def _custom() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+@cache
+def _custom() -> tuple[tuple[str, str, str, dict[str, Any]], ...]:
     """Group, kind, version and schema of every definition that the engine's cache holds or can fetch."""
+    return tuple(_definitions())
+
+
+def _definitions() -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     for family in FAMILIES:
         for path in sorted(crd_dir(family.name).glob("*.yaml")):
             for document in yaml.load_all(path.read_text(encoding="utf-8"), _Loader):

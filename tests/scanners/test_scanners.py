@@ -10,7 +10,6 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from tests.scanners import rendering, scan
-from tests.scanners.conftest import one
 
 ACCEPTED = scan.accepted(Path(__file__).with_name("accepted.yaml"))
 MANIFEST_SCANNERS = ["checkov", "trivy", "kube-score", "kubeconform"]
@@ -63,7 +62,7 @@ def test_a_scanner_finds_a_planted_fault(scanner: str, check: str, programs: dic
     path.write_text(yaml.safe_dump(poor_deployment()), encoding="utf-8")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    answer = one(scanner, programs, scan.Manifests(tmp_path / "plant", (path,)), scratch)
+    answer = scan.manifests_by(scanner, programs, scan.Manifests(tmp_path / "plant", (path,)), scratch)
     assert (check, "default/Deployment/poor") in {(found.check, found.resource) for found in answer.findings}
 
 
@@ -84,7 +83,7 @@ def test_a_kind_without_a_schema_fails(programs: dict[str, Path], tmp_path: Path
     path.write_text("apiVersion: example.com/v1\nkind: Gizmo\nmetadata: {name: odd}\n", encoding="utf-8")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    answer = one("kubeconform", programs, scan.Manifests(tmp_path / "plant", (path,)), scratch)
+    answer = scan.manifests_by("kubeconform", programs, scan.Manifests(tmp_path / "plant", (path,)), scratch)
     assert [found.check for found in answer.findings] == ["no-schema"]
 
 
