@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 
 from lantau.platform import load_platform
 from sandbox.cluster import Sandbox
-from workflow.pulumi import StackCommand
+from workflow.pulumi import POLICY_SETTINGS, StackCommand
 from workflow.target import engine, stack_nodes
 
 PROJECT = Path(__file__).parent.parent
@@ -108,7 +108,8 @@ def rehearsal(folder: Path, models: int) -> Iterator[StackCommand]:
     """hk-prod with `models` models on an empty control plane that has the stack's nodes."""
     project = folder / f"project-{models}"
     project.mkdir()
-    for name in ("components", "lantau", "provider", "policies", "releases", ".venv", "Pulumi.yaml", "__main__.py"):
+    parts = ("components", "lantau", "provider", "policies", "releases", ".venv", "Pulumi.yaml", "__main__.py")
+    for name in (*parts, POLICY_SETTINGS.format(stack=STACK)):
         if name == "releases":
             shutil.copytree(PROJECT / name, project / name)
         else:
