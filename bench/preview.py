@@ -17,13 +17,14 @@ from ruamel.yaml import YAML
 
 from lantau.platform import load_platform
 from sandbox.cluster import Sandbox
+from workflow.errors import WorkflowError
 from workflow.pulumi import POLICY_SETTINGS, StackCommand
 from workflow.target import engine, stack_nodes
 
 PROJECT = Path(__file__).parent.parent
 STACK = "hk-prod"
 MANY_MODELS = 10
-COMPONENT_PACKAGE = "lantau"
+LINES_OF_A_FAILURE = 40
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ def rehearsal(folder: Path, models: int) -> Iterator[StackCommand]:
         YAML(typ="safe").dump(tree, file)
     platform = load_platform(project, STACK)
     sandbox = Sandbox(f"bench-{models}")
+    transcript = folder / f"whole-{models}.txt"
     try:
         sandbox.up(nodes=stack_nodes(platform))
         found = engine()
@@ -136,10 +138,14 @@ def rehearsal(folder: Path, models: int) -> Iterator[StackCommand]:
             found,
             env,
             state_dir=sandbox.folder / "stack",
-            transcript=folder / f"whole-{models}.txt",
+            transcript=transcript,
         )
         command.prepare()
         yield command
+    except WorkflowError as error:
+        # The transcript goes away with the bench's folder.
+        said = transcript.read_text(encoding="utf-8", errors="replace") if transcript.exists() else ""
+        raise WorkflowError("\n".join([*said.splitlines()[-LINES_OF_A_FAILURE:], str(error)])) from None
     finally:
         sandbox.delete()
 
