@@ -123,13 +123,10 @@ def script_credentials(text: str, literal: Callable[[str], bool]) -> Iterator[st
             yield f"a literal value for --{name}"
         elif _user_and_password(name, value, literal):
             yield f"a password behind --{name}"
-    for line in _SEPARATORS.split(text):
-        if line.strip() and len(line) <= _LONGEST_LINE and _may_hold(line):
+    tools = [tool for tool in (*TOOLS, "mc ") if tool in text]
+    for line in _SEPARATORS.split(text) if tools else ():
+        if line.strip() and len(line) <= _LONGEST_LINE and any(tool in line for tool in tools):
             yield from command_credentials(_words(line), literal)
-
-
-def _may_hold(line: str) -> bool:
-    return "mc " in line or any(tool in line for tool in TOOLS)
 
 
 def _words(line: str) -> list[str]:

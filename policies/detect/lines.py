@@ -104,7 +104,6 @@ def keys_in_lines(text: str) -> Iterator[str]:
     yield from _settings(text)
     yield from _shell(text)
     yield from _sentences(text)
-    yield from _table(text)
 
 
 def _assignments(text: str) -> Iterator[str]:
@@ -117,7 +116,8 @@ def _assignments(text: str) -> Iterator[str]:
             start = match.start("double" if match["double"] else "single") if quoted else start
             continue
         value = quoted or match["bare"]
-        if not quoted and value.endswith(("[", "(", "{")):
+        compared = any(sign in match[0][len(name) : len(name) + 12] for sign in ("==", "!=", "~="))
+        if not quoted and (compared or value.endswith(("[", "(", "{"))):
             # An expression of a programming language.
             continue
         # In running text a word behind "password:" is part of the sentence; only whole lines are settings.
@@ -161,7 +161,7 @@ def _settings(text: str) -> Iterator[str]:
         if any(literal(match[1]) for match in pattern.finditer(text)):
             yield "a literal password"
     for match in _TWO_WORDS.finditer(text):
-        if promise(match[1]) is not Promise.NOTHING and _no_word(match[2]) and is_key(match[1], match[2]):
+        if promise(match[1]) is not Promise.NOTHING and _no_word(match[2], digit=True) and is_key(match[1], match[2]):
             yield f"a literal value for {match[1]}"
     for match in _WORDED.finditer(text):
         name, value = match[1], match[2]
@@ -183,10 +183,11 @@ def _directive(line: str, value: str) -> bool:
     return _no_word(value) or (sure and kind_of(value) is not Kind.NOTHING)
 
 
-def _no_word(value: str) -> bool:
+def _no_word(value: str, *, digit: bool = False) -> bool:
     """Whether a value behind a word is no word of a sentence, whose signs end it: "Password forgotten?"."""
     bare = value.rstrip(".,;:!?)")
-    return kind_of(bare) is Kind.OPAQUE and (bare == value or any(c.isdigit() for c in bare))
+    sure = any(c.isdigit() for c in bare) or (bare == value and not digit)
+    return sure and bare[:1] not in "*[$" and kind_of(bare) is Kind.OPAQUE
 
 
 def _shell(text: str) -> Iterator[str]:
@@ -206,7 +207,7 @@ def _sentences(text: str) -> Iterator[str]:
             return
 
 
-def _table(text: str) -> Iterator[str]:
+def keys_in_table(text: str) -> Iterator[str]:
     """Keys in a table whose first line names its columns."""
     head, _, rest = text.partition("\n")
     separator = next((mark for mark in (",", "\t", ";", "|") if mark in head), "")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from policies.detect.argv import TOOLS, literal_flags, script_credentials
 from policies.detect.decode import DEPTH, base64_text, decoded
-from policies.detect.lines import continued, keys_in_lines, literal
+from policies.detect.lines import continued, keys_in_lines, keys_in_table, literal
 from policies.detect.names import Promise, names_only, promise
 from policies.detect.shapes import header_credentials, known_shapes, url_credentials
 from policies.detect.values import is_key, is_listed_key
@@ -18,12 +18,16 @@ from policies.model.documents import DocumentError, yaml_documents
 _PARSED: Final = 256 * 1024
 """Characters of the longest text that is parsed; longer ones are read line by line."""
 
+# Words of which one stands in every text that holds a key by its name or its program.
+_HINTS: Final = (
+    *("pass", "key", "token", "secret", "auth", "pwd", "cred", "psk", "jwt", "identified", "hashes", "cookie", "login"),
+    *("密", "口令", "令牌", "秘钥", "私钥", "smbclient", "rpcclient", "mc alias", "mc config"),
+    *sorted(TOOLS - {"ab", "hey", "http", "https", "xh", "az", "zip", "unzip", "helm", "crane"}),
+)
 _HINT: Final = re.compile(
-    r"(?i)pass|pwd|secret|token|key|cred|auth|psk|jwt|identified\s{1,8}by|hashes|(?<![a-z])(?:sk|pw)\b"
-    r"|user[ \t]{0,4}=[^\n:]{1,80}:"
-    r"|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
-    r"|cookie|user[ \t]{1,4}\S{1,60}[ \t]{1,4}on\b|mc alias|mc config|smbclient|rpcclient|密|口令|令牌|秘钥|私钥"
-    rf"|\b(?:{'|'.join(map(re.escape, sorted(TOOLS)))})\b"
+    r"(?i)(?<![a-z])(?:sk|pw)\b|[\"']?\bd[\"']?\s*:|:\d{2,5}:"
+    r"|user[ \t]{0,4}=[^\n:]{1,80}:|user[ \t]{1,4}\S{1,60}[ \t]{1,4}on\b"
+    r"|\b(?:zip|unzip|ab|hey|https?|xh)[ \t][^\n|;]{0,200}?-{1,2}(?:[PpakuU]|auth|user|creds)\b"
 )
 DESCRIPTIONS: Final = frozenset({"description", "title", "summary", "message", "doc", "help"})
 """Fields of running text; only the shape of a key tells there."""
@@ -86,7 +90,7 @@ def _behind(name: str, text: str, depth: int) -> set[str]:
 
 def _structure(text: str, depth: int) -> set[str]:
     """Keys in a text that has a structure of its own: JSON, YAML, INI, properties, scripts, XML, SQL."""
-    if len(text) < 6 or not _HINT.search(text):
+    if len(text) < 6 or not _has_hint(text):
         return set()
     found = set(_registry_auth(text))
     if len(text) <= _PARSED and _has_structure(text):
@@ -96,9 +100,15 @@ def _structure(text: str, depth: int) -> set[str]:
             return found | scan_tree("", tree, depth)
     text = continued(text)
     found.update(keys_in_lines(text))
+    found.update(keys_in_table(text))
     found.update(script_credentials(text, literal))
     found.update(_embedded(text, depth))
     return found
+
+
+def _has_hint(text: str) -> bool:
+    lowered = text.lower()
+    return any(map(lowered.__contains__, _HINTS)) or _HINT.search(text) is not None
 
 
 def _embedded(text: str, depth: int) -> set[str]:
@@ -148,7 +158,7 @@ def _ini(text: str) -> Any:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
         parser.read_string(text)
-    except (configparser.Error, ValueError):
+    except (configparser.Error, ValueError, AttributeError):
         return None
     return {
         section: {k.strip("\"'"): v.strip().strip("\"'") for k, v in parser.items(section) if v}

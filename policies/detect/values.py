@@ -219,6 +219,9 @@ def _random_path(text: str) -> bool:
 
 def _random_letters(text: str) -> bool:
     """Whether a run of letters is random: capitals inside it, which words do not have."""
+    if all(len(hump) >= 3 for hump in words(text)):
+        # ThreeWordsTogether
+        return False
     changes = sum(a.islower() != b.islower() for a, b in itertools.pairwise(text))
     return (len(text) >= 16 and changes >= len(text) / 4 and entropy(text) >= 3.5) or _scrambled(text)
 
@@ -290,7 +293,7 @@ def is_listed_key(owner: str, name: str, value: str) -> bool:
     if not last or last[-1] not in ("passwords", "passwds", "tokens", "secrets", "keys") or speaks_about(name):
         return False
     if last[-1].startswith("passw"):
-        return kind_of(value) is Kind.OPAQUE and len(value) >= 6
+        return kind_of(value) is Kind.OPAQUE and len(value) >= 6 and any(c.isdigit() for c in value)
     whole = re.fullmatch(r"[A-Za-z0-9+=]{20,400}", value) is not None
     return promise(owner) is not Promise.NOTHING and whole and kind_of(value) is Kind.OPAQUE and random_enough(value)
 

@@ -48,8 +48,8 @@ def test_a_namespace_protected_elsewhere_is_left_alone() -> None:
     assert clean("NET-07", pod(), config={"networkProtectedElsewhere": ["team-*"]})
 
 
-BOTH = {"ingress": [{}], "egress": [{}]}
-TYPES = {"types": ["Ingress", "Egress"]}
+BOTH: dict[str, Any] = {"ingress": [{}], "egress": [{}]}
+TYPES: dict[str, Any] = {"types": ["Ingress", "Egress"]}
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ _PARTIES: Final = {"Ingress": "source", "Egress": "destination"}
 _NAMES: Final = ("projectcalico.org/name", NAME_LABEL)
 _WHO: Final = ("selector", "namespaceSelector", "nets", "serviceAccounts", "services", "domains")
 _ATOM: Final = re.compile(
-    r"""(?P<all>all\(\))|(?P<not>!)?\s*has\(\s*(?P<has>[\w./-]+)\s*\)
-    |(?P<key>[\w./-]+)\s*(?P<op>==|!=)\s*(?P<value>'[^']*'|"[^"]*")
-    |(?P<member>[\w./-]+)\s+(?P<in>in|not\s+in)\s*\{(?P<values>[^{}]*)\}""",
+    r"""(?P<all>all\(\))|(?P<not>!)?\s*has\(\s*(?P<has>[\w./-]{1,320})\s*\)
+    |(?P<key>[\w./-]{1,320})\s*(?P<op>==|!=)\s*(?P<value>'[^']*'|"[^"]*")
+    |(?P<member>[\w./-]{1,320})\s+(?P<in>in|not\s+in)\s*\{(?P<values>[^{}]*)\}""",
     re.VERBOSE,
 )
 
