@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from policies.model.objects import Obj
-from policies.model.values import UNKNOWN, Plain, child, items
+from policies.model.values import UNKNOWN, Plain, child, items, plain
+from policies.model.yamltext import read_texts
 
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers", "sidecars", "steps")
 _POD_LISTS: Final = frozenset({"initContainers", "containers", "ephemeralContainers"})
@@ -178,9 +179,21 @@ def _walk(
     if value is known or _looks_like_pod(value) or singular:
         found.append(_pod(obj, value, path, parents, singular))
     inner = [*parents, value]
+    patch = value.get("podSpecPatch")
+    if isinstance(patch, str) and obj.group.endswith(_WORKFLOWS):
+        found.extend(_patched(obj, patch, path, parents))
     for key, member in value.items():
         if isinstance(member, dict | list):
             _walk(found, obj, member, f"{path}.{key}" if path else key, nested, inner, known)
+
+
+def _patched(obj: Obj, text: str, path: str, parents: list[dict[str, Plain]]) -> list[Pod]:
+    """The pod that Argo merges into each of its own, written as a text of YAML or JSON."""
+    spec = next((plain(document.value) for document in read_texts(text)), None)
+    if not isinstance(spec, dict):
+        return []
+    pod = _pod(obj, spec, f"{path}.podSpecPatch", parents, "")
+    return [replace(pod, partial=True, known=[])]
 
 
 def _pod(obj: Obj, spec: dict[str, Plain], path: str, parents: list[dict[str, Plain]], singular: str) -> Pod:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from policies.model.chart_pods import chart_pods
 from policies.model.objects import Obj, objects_of
 from policies.model.pods import Pod, pods_of
 from policies.model.values import Plain, plain
@@ -63,7 +64,8 @@ class Resource:
     def pods(self) -> tuple[Pod, ...]:
         """Every PodSpec in this resource."""
         nested = frozenset(id(obj.body) for obj in self.objects)
-        return tuple(pod for obj in self.objects for pod in pods_of(obj, nested))
+        found = [pod for obj in self.objects for pod in (*pods_of(obj, nested), *chart_pods(obj))]
+        return tuple(found)
 
     @cached_property
     def outline(self) -> Outline:

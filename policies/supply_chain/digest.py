@@ -8,8 +8,9 @@ from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, child, items
+from policies.model.values import UNKNOWN
 from policies.settings import Settings
+from policies.supply_chain.images import images_of
 
 _PINNED: Final = re.compile(r"[^\s@]{1,500}@sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128})")
 
@@ -17,15 +18,11 @@ _PINNED: Final = re.compile(r"[^\s@]{1,500}@sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find images of containers and image volumes that are not pinned by digest."""
     del settings
-    for pod in resource.pods:
-        places = [(f"{c.path}.image", c.body.get("image")) for c in pod.containers()]
-        for path, volume in items(pod.setting("volumes"), f"{pod.path}.volumes"):
-            places.append((f"{path}.image.reference", child(volume, "image", "reference")))
-        for path, image in places:
-            if image is UNKNOWN:
-                yield Unjudged(f"{pod.obj}: {path}")
-            elif isinstance(image, str) and image and not _PINNED.fullmatch(image):
-                yield Finding(path, "a tag can be moved to another image", pod.obj)
+    for image in images_of(resource):
+        if image.reference is UNKNOWN:
+            yield Unjudged(f"{image.obj}: {image.path}")
+        elif isinstance(image.reference, str) and image.reference and not _PINNED.fullmatch(image.reference):
+            yield Finding(image.path, "a tag can be moved to another image", image.obj)
 
 
 RULE: Final = Rule(

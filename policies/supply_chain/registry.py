@@ -7,8 +7,9 @@ from pulumi_policy import Severity
 
 from policies.engine.rule import Finding, Rule, Unjudged, Verdict
 from policies.model.resource import Resource
-from policies.model.values import UNKNOWN, child, items
+from policies.model.values import UNKNOWN
 from policies.settings import Settings
+from policies.supply_chain.images import images_of
 
 
 def full_name(image: str) -> str:
@@ -31,15 +32,11 @@ def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find images of containers and image volumes outside the allowed registries."""
     if not settings.registries:
         return
-    for pod in resource.pods:
-        places = [(f"{c.path}.image", c.body.get("image")) for c in pod.containers()]
-        for path, volume in items(pod.setting("volumes"), f"{pod.path}.volumes"):
-            places.append((f"{path}.image.reference", child(volume, "image", "reference")))
-        for path, image in places:
-            if image is UNKNOWN:
-                yield Unjudged(f"{pod.obj}: {path}")
-            elif isinstance(image, str) and image and not allowed(image, settings.registries):
-                yield Finding(path, f"images come from {', '.join(settings.registries)} only", pod.obj)
+    for image in images_of(resource):
+        if image.reference is UNKNOWN:
+            yield Unjudged(f"{image.obj}: {image.path}")
+        elif isinstance(image.reference, str) and image.reference and not allowed(image.reference, settings.registries):
+            yield Finding(image.path, f"images come from {', '.join(settings.registries)} only", image.obj)
 
 
 RULE: Final = Rule(

@@ -11,15 +11,30 @@ from policies.model.values import UNKNOWN
 from policies.settings import Settings
 
 _KINDS: Final = frozenset(
-    {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"}
+    {
+        "Pod",
+        "PodTemplate",
+        "Deployment",
+        "StatefulSet",
+        "DaemonSet",
+        "ReplicaSet",
+        "ReplicationController",
+        "Job",
+        "CronJob",
+    }
 )
 
 
 def check(resource: Resource, settings: Settings) -> Iterator[Verdict]:
     """Find workloads in the default namespace, named or by leaving the namespace out."""
     del settings
+    makers = {id(pod.obj.body) for pod in resource.pods}
     for obj in resource.objects:
-        if obj.kind in _KINDS and obj.group in ("", "apps", "batch", "extensions") and not obj.patch:
+        builtin = obj.group in ("", "apps", "batch", "extensions")
+        if not builtin and id(obj.body) in makers and obj.metadata.get("namespace") == "default":
+            # Without a namespace a custom resource may as well be one of the whole cluster.
+            yield Finding("metadata.namespace", "the default namespace has no policies of its own", obj)
+        elif builtin and obj.kind in _KINDS and not obj.patch:
             if obj.metadata.get("namespace") is UNKNOWN:
                 yield Unjudged(f"{obj}: metadata.namespace")
             elif obj.namespace == "default":
@@ -34,6 +49,5 @@ RULE: Final = Rule(
     fix="Set metadata.namespace.",
     severity=Severity.MEDIUM,
     cis="5.6.4",
-    kinds=_KINDS,
     check=check,
 )
