@@ -26,7 +26,8 @@ from workflow.summary import Hint
 
 SANDBOX_STACK = "sandbox"
 STAND_IN_PREFIX = "preview-"
-COMPUTE_CAPABILITY = {"rtx-4090": ("ada-lovelace", (8, 9)), "a100-sxm4-80gb": ("ampere", (8, 0))}
+FAMILIES = {"ada": "ada-lovelace"}
+"""Architectures whose label of feature discovery differs from their short name."""
 
 SANDBOX_HINTS = [
     ("make status", "what runs, again"),
@@ -172,8 +173,14 @@ def stack_nodes(platform: Platform) -> list[NodeSpec]:
         card = None
         if machine.card:
             facts = cards()[machine.card]
-            family, compute = COMPUTE_CAPABILITY[machine.card]
-            card = Card(facts.product, round(facts.memory_gib * 1024), family, compute, mig_capable=facts.mig)
+            major, _, minor = str(facts.compute_capability).partition(".")
+            card = Card(
+                product=facts.product,
+                memory=round(facts.memory_gib * 1024),
+                family=FAMILIES.get(facts.architecture, facts.architecture),
+                compute=(int(major), int(minor or 0)),
+                mig_capable=facts.mig is not None,
+            )
         nodes += [
             NodeSpec(name, cpu=machine.cores, memory=f"{machine.memory_gib}Gi", card=card, gpus=machine.cards)
             for name in pool.nodes

@@ -1,58 +1,46 @@
-"""Machine classes and cards, read once from machines.yaml."""
+"""Machine classes that a pool may name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
 
 from pydantic import Field
-from ruamel.yaml import YAML
 
+from lantau.catalog.cards import Card, cards
+from lantau.catalog.loading import data
 from lantau.modelling import Frozen
-
-
-class Card(Frozen):
-    """A GPU model."""
-
-    product: str
-    """Value of the node label nvidia.com/gpu.product."""
-    memory_gib: float = Field(gt=0)
-    """Memory of one card in GiB, as the driver reports it."""
-    mig: bool
-    """Whether the card can be split into MIG instances."""
-    p2p: bool
-    """Whether cards of one machine can reach each other's memory; without it NCCL must not try."""
-    source: str
 
 
 class Machine(Frozen):
     """A class of servers."""
 
     cores: int = Field(gt=0)
+    """Physical cores."""
     memory_gib: int = Field(gt=0)
+    """Main memory, GiB."""
+    nvme_gb: int | None = Field(default=None, gt=0)
+    """Local NVMe as it is sold, GB; null when the class does not say."""
     card: str | None = None
     """Key of the card in the catalogue, None for a server without GPUs."""
     cards: int = Field(default=0, ge=0)
     """Number of cards in one server."""
+    watts: int = Field(gt=0)
+    """Power of the machine at load without its cards, W."""
+    unchecked: tuple[str, ...] = ()
+    """Fields that were not read from a page that was seen."""
     source: str
+    """Where the figures come from."""
+
+    @property
+    def gpu(self) -> Card | None:
+        """The card of the machine."""
+        return cards()[self.card] if self.card else None
 
 
 @cache
-def _catalogue() -> tuple[Mapping[str, Card], Mapping[str, Machine]]:
-    text = resources.files(__package__).joinpath("machines.yaml").read_text(encoding="utf-8")
-    data = YAML(typ="safe", pure=True).load(text)
-    cards = {name: Card.model_validate(value) for name, value in data["cards"].items()}
-    found = {name: Machine.model_validate(value) for name, value in data["machines"].items()}
-    return MappingProxyType(cards), MappingProxyType(found)
-
-
 def machines() -> Mapping[str, Machine]:
     """Every machine class by its name in a stack."""
-    return _catalogue()[1]
-
-
-def cards() -> Mapping[str, Card]:
-    """Every card by its name in the catalogue."""
-    return _catalogue()[0]
+    found = {name: Machine.model_validate(value) for name, value in data("machines.yaml")["machines"].items()}
+    return MappingProxyType(found)
