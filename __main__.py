@@ -94,7 +94,9 @@ def deploy(platform: Platform) -> None:
     baseline = Baseline("baseline", BaselineArgs(gpu_quotas(stack), stack.protect_data), tier())
     ready = tier(baseline, pools)
     installation = Installation("installation", InstallationArgs(platform.name, stack.stage.value), tier(baseline))
-    audit = AuditTrail("audit", AuditTrailArgs(), tier(baseline))
+    audit = AuditTrail(
+        "audit", AuditTrailArgs(stack.retention.audit_days, stack.retention.archive_days), tier(baseline)
+    )
     vector = VectorStore("vector", VectorStoreArgs(platform), ready)
     gateway = InferenceGateway("inference", InferenceGatewayArgs(platform), ready)
     for name in stack.models:

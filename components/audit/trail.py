@@ -11,14 +11,16 @@ import pulumi_kubernetes as k8s
 
 from components.base import Component
 from lantau.audit.flags import HOT_DAYS, installation_files, policy_sha256
-from lantau.labels import NAMESPACE_SYSTEM, standard_labels
+from lantau.labels import NAMESPACE_SYSTEM, PREFIX, standard_labels
 
 
 @dataclass(frozen=True)
 class AuditTrailArgs:
-    """`hot_days` is how many days events stay on the control-plane nodes; at least 90."""
+    """`hot_days` is how many days events stay on the control-plane nodes; at least 90. `archive_days` is how many they
+    stay in the archive, None where there is none."""
 
     hot_days: int = HOT_DAYS
+    archive_days: int | None = None
 
 
 class AuditTrail(Component):
@@ -47,7 +49,9 @@ class AuditTrail(Component):
                 name=self.config_map_name,
                 namespace=NAMESPACE_SYSTEM,
                 labels=standard_labels("audit-policy", instance=self.config_map_name, tier="audit"),
-                annotations={"lantau.internal/policy-sha256": self.policy_sha256},
+                annotations={f"{PREFIX}/policy-sha256": self.policy_sha256}
+                # Whoever sets the archive's lock up, or audits it, reads it here.
+                | ({f"{PREFIX}/archive-days": str(args.archive_days)} if args.archive_days else {}),
             ),
             data=files,
             immutable=True,

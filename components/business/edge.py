@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -38,6 +39,8 @@ CONNECTIONS: Final = 4096
 """Connections from callers that one proxy takes."""
 PARALLEL_REQUESTS: Final = 1024
 """Requests that one proxy has open towards the backend; streamed answers keep theirs for minutes."""
+CLIENTS_IN_EXPRESSION: Final = 20
+"""Names of at most 40 characters; an expression of Envoy Gateway has at most 1024."""
 LARGEST_REQUEST: Final = "20Mi"
 MARGIN_SECONDS: Final = 30
 """Time beyond the longest answer of a model, for the backend's own work."""
@@ -118,7 +121,7 @@ class EdgeGateway(Component):
         traffic = self._declare(f"{name}-traffic", BACKEND, _traffic(platform))
         route = self._declare(f"{name}-route", BACKEND, _route(platform), [gateway, callers, security, traffic])
         self.resources = EdgeGatewayResources(keys, delivery, proxies, gateway, callers, security, traffic, route)
-        self.finish({"url": self.url, "clients": list(platform.stack.business.clients)})
+        self.finish({"url": self.url, "clients": list(platform.stack.clients_let_in)})
 
     def _keys(self, name: str, platform: Platform) -> ManagedKey:
         stack = platform.stack
@@ -143,7 +146,8 @@ class EdgeGateway(Component):
 
     def _delivery(self, name: str, platform: Platform, keys: ManagedKey) -> Delivery:
         # Names of clients may hold dashes, and variables of templates may not.
-        variables = {client: f"client_{client.replace('-', '_')}" for client in platform.stack.business.clients}
+        # Whom the roll-out has not reached keeps a key in the store, and the gateway does not know it.
+        variables = {client: f"client_{client.replace('-', '_')}" for client in platform.stack.clients_let_in}
         return Delivery(
             f"{name}-keys",
             DeliveryArgs(
@@ -239,9 +243,7 @@ def _security(platform: Platform) -> kinds.SecurityPolicySpec:
                 kinds.AuthorizationRule(
                     name="clients-of-the-stack",
                     principal=kinds.Principal(
-                        headers=[
-                            kinds.HeaderPrincipal(name=CLIENT_HEADER, values=sorted(platform.stack.business.clients))
-                        ]
+                        headers=[kinds.HeaderPrincipal(name=CLIENT_HEADER, values=list(platform.stack.clients_let_in))]
                     ),
                 )
             ]
@@ -250,13 +252,9 @@ def _security(platform: Platform) -> kinds.SecurityPolicySpec:
 
 
 def _traffic(platform: Platform) -> traffic_kinds.BackendTrafficPolicySpec:
-    rule = traffic_kinds.LimitRule(
-        client_selectors=[traffic_kinds.ClientSelector(headers=[traffic_kinds.HeaderMatch(name=CLIENT_HEADER)])],
-        limit=shared.Limit(requests=platform.stack.business.requests_per_second),
-    )
     return traffic_kinds.BackendTrafficPolicySpec(
         target_refs=[shared.TargetRef(kind="HTTPRoute", name=BACKEND)],
-        rate_limit=traffic_kinds.RateLimit(local=traffic_kinds.LocalRateLimit(rules=[rule])),
+        rate_limit=traffic_kinds.RateLimit(local=traffic_kinds.LocalRateLimit(rules=list(_limits(platform)))),
         request_buffer=traffic_kinds.RequestBuffer(limit=LARGEST_REQUEST),
         circuit_breaker=traffic_kinds.CircuitBreaker(
             max_connections=PARALLEL_REQUESTS,
@@ -268,6 +266,27 @@ def _traffic(platform: Platform) -> traffic_kinds.BackendTrafficPolicySpec:
         ),
         timeout=traffic_kinds.BackendTimeout(tcp=shared.TcpTimeout(connect_timeout="5s")),
     )
+
+
+def _limits(platform: Platform) -> Iterator[traffic_kinds.LimitRule]:
+    """One limit for all clients; where a roll-out gives the public a share, rules that name whom they are for."""
+    stack = platform.stack
+    by_limit: dict[int, list[str]] = {}
+    for client in stack.clients_let_in:
+        by_limit.setdefault(stack.requests_per_second(client), []).append(client)
+    each = traffic_kinds.HeaderMatch(name=CLIENT_HEADER)
+    for requests, clients in sorted(by_limit.items()):
+        for start in range(0, len(clients), CLIENTS_IN_EXPRESSION):
+            names = "|".join(clients[start : start + CLIENTS_IN_EXPRESSION])
+            named = traffic_kinds.HeaderMatch(type="RegularExpression", name=CLIENT_HEADER, value=f"^({names})$")
+            yield traffic_kinds.LimitRule(
+                client_selectors=[
+                    traffic_kinds.ClientSelector(headers=[each] if len(by_limit) == 1 else [each, named])
+                ],
+                limit=shared.Limit(requests=requests),
+            )
+            if len(by_limit) == 1:
+                return
 
 
 def _route(platform: Platform) -> kinds.HttpRouteSpec:

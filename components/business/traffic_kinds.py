@@ -93,10 +93,11 @@ class ClientTrafficPolicySpec(CustomSpec):
 
 
 class HeaderMatch(Spec):
-    """Every value of a header is counted by itself."""
+    """Every value of a header is counted by itself; or only values that match the expression `value` are meant."""
 
-    type: Literal["Distinct"] = "Distinct"
+    type: Literal["Distinct", "RegularExpression"] = "Distinct"
     name: str
+    value: str | None = Field(default=None, max_length=1024)
 
 
 class ClientSelector(Spec):

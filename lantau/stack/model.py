@@ -12,8 +12,13 @@ from pydantic import Field, StringConstraints, model_validator
 
 from lantau.modelling import Frozen, Name, RuleViolation, RuleViolations
 from lantau.problems import bare, nearest, shown
+from lantau.stack.identities import Identities
 from lantau.stack.models import ServedModel
+from lantau.stack.network import Network
 from lantau.stack.pools import Pool, Role
+from lantau.stack.retention import Retention
+from lantau.stack.rollout import Rollout, Step
+from lantau.stack.stages import stack_violations
 from lantau.stack.tiers import BatchJob, Business, Vector
 
 LONGEST_WORKLOAD_NAME = 46
@@ -81,6 +86,14 @@ class Stack(Frozen):
     """Served models by the name that callers use."""
     batch: dict[Name, BatchJob] = Field(default_factory=dict)
     """Batch jobs by name."""
+    network: Network | None = None
+    """The line that users come by."""
+    identities: Identities = Identities()
+    """Who has which role: groups of the identity provider."""
+    retention: Retention = Retention()
+    """How long audit events are kept."""
+    rollout: Rollout | None = None
+    """Who is let in yet; everybody when left out."""
 
     @model_validator(mode="after")
     def _rules(self) -> Self:
@@ -105,21 +118,24 @@ class Stack(Frozen):
                         ("models", name),
                         f"the names of model and release name pods: at most {LONGEST_WORKLOAD_NAME} characters",
                     )
-        if self.stage.live:
-            yield from self._live_violations()
+        yield from self._client_violations()
+        # Rules of stages follow the pools that the stack names.
+        if all(pool in self.pools for _, pool, _ in self._uses()):
+            yield from stack_violations(self)
+
+    def _uses(self) -> Iterator[tuple[tuple[str, ...], str, Role]]:
+        """Every pool that the stack names, with the path of the name and the role that it needs."""
+        yield ("business", "pool"), self.business.pool, Role.BUSINESS
+        yield ("vector", "pool"), self.vector.pool, Role.DATA
+        yield from ((("models", name, "pool"), model.pool, Role.ONLINE) for name, model in self.models.items())
+        yield from ((("batch", name, "pool"), job.pool, Role.OFFLINE) for name, job in self.batch.items())
 
     def _pool_violations(self) -> Iterator[RuleViolation]:
-        uses = [
-            (("business", "pool"), self.business.pool, Role.BUSINESS),
-            (("vector", "pool"), self.vector.pool, Role.DATA),
-            *((("models", name, "pool"), model.pool, Role.ONLINE) for name, model in self.models.items()),
-            *((("batch", name, "pool"), job.pool, Role.OFFLINE) for name, job in self.batch.items()),
-        ]
-        for path, pool, role in uses:
+        for path, pool, role in self._uses():
             fitting = [name for name, candidate in self.pools.items() if candidate.role is role]
             if pool not in self.pools:
                 yield RuleViolation(path, f"there is no pool {shown(pool)}. {nearest(pool, list(self.pools))}")
-            elif self.pools[pool].role is not role:
+            elif self.pools[pool].role is not role and role.gpu:
                 hint = (
                     f"pool: {fitting[0]}" if fitting else f"pools: {{<name>: {{role: {role}, machine: …, nodes: […]}}}}"
                 )
@@ -141,29 +157,38 @@ class Stack(Frozen):
                     fix=f"pools: {{{model.overflow}: {{shared_with_online: true}}}}   # offline pools only",
                 )
 
-    def _live_violations(self) -> Iterator[RuleViolation]:
-        if not self.protect_data:
-            yield RuleViolation(("protect_data",), f"{self.stage} keeps its data protected", fix="protect_data: true")
-        for path, pool in (
-            (("business", "pool"), self.business.pool),
-            *((("models", name, "pool"), model.pool) for name, model in self.models.items()),
-        ):
-            nodes = len(self.pools[pool].nodes)
-            if nodes < 2:
-                yield RuleViolation(
-                    path,
-                    f"{self.stage} has no single point of failure (E4), and pool {pool} has {nodes} node",
-                    fix=f"pools: {{{pool}: {{nodes: [<first>, <second>]}}}}",
-                )
-        if self.business.backend.replicas < 2:
+    def _client_violations(self) -> Iterator[RuleViolation]:
+        if self.rollout is None:
+            return
+        clients = self.business.clients
+        for audience, named in (("team", self.rollout.audiences.team), ("internal", self.rollout.audiences.internal)):
+            for place, client in enumerate(named):
+                if client not in clients:
+                    yield RuleViolation(
+                        ("rollout", "audiences", audience, place),
+                        f"{shown(client)} is no client of the business tier. {nearest(client, clients)}",
+                        fix=f"business: {{clients: [{', '.join(map(bare, (*clients, client)))}]}}",
+                    )
+        if not self.clients_let_in:
             yield RuleViolation(
-                ("business", "backend", "replicas"), f"{self.stage} needs at least 2 (E4)", fix="replicas: 2"
+                ("rollout", "step"),
+                f"nobody is let in at step {self.rollout.step}: no client is in the audiences that it reaches",
+                fix=f"audiences: {{team: [{bare(clients[0])}]}}",
             )
-        for name, model in self.models.items():
-            if model.replicas < 2:
-                yield RuleViolation(
-                    ("models", name, "replicas"), f"{self.stage} needs at least 2 (E4)", fix="replicas: 2"
-                )
+
+    @property
+    def clients_let_in(self) -> tuple[str, ...]:
+        """Clients that the roll-out has reached, sorted; all of them without a roll-out."""
+        rollout = self.rollout
+        return tuple(sorted(name for name in self.business.clients if rollout is None or rollout.reached(name)))
+
+    def requests_per_second(self, client: str) -> int:
+        """Requests that a client may send in a second: its share at step partial when it is public, at least one."""
+        full = self.business.requests_per_second
+        rollout = self.rollout
+        if rollout is None or rollout.step is not Step.PARTIAL or not rollout.public(client):
+            return full
+        return max(1, full * rollout.share // 100)
 
     def pools_of(self, role: Role) -> dict[str, Pool]:
         """Pools of one role by name, sorted by name."""

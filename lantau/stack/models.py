@@ -44,6 +44,8 @@ class ServedModel(Frozen):
     """Release on trial."""
     previous: ReleaseName | None = None
     """Release that ran before, kept warm so that a rollback only moves weights."""
+    first: bool = False
+    """Whether no release ran before `stable`, so that none can be kept warm; away with the first promotion."""
     overflow: str | None = Field(default=None, examples=["offline-4090"])
     """Offline pool, shared with online, that pods may use when the online pool is full."""
 
@@ -58,6 +60,10 @@ class ServedModel(Frozen):
         if self.previous == self.stable:
             raise RuleViolation(
                 ("previous",), f"{shown(self.stable)} is the stable release; previous is the one before it"
+            )
+        if self.first and self.previous:
+            raise RuleViolation(
+                ("first",), f"{shown(self.previous)} ran before: this is not the first", fix="first: false"
             )
         if self.canary and self.canary.release == self.previous:
             raise RuleViolation(

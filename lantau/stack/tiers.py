@@ -111,6 +111,8 @@ class Vector(Frozen):
     """Size of each peer's volume, GiB."""
     memory_gib: int = Field(default=16, ge=1, le=1024)
     """Memory limit of a peer, GiB."""
+    few_replicas_because: str | None = Field(default=None, min_length=10, max_length=200)
+    """Why a live stage does with fewer than three peers, although searches stop when one of them does."""
     backup: VectorBackup | None = None
     """Nightly backup; none where the vectors can be made again."""
 

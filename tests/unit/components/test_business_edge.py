@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
+
 from components.business import EdgeGateway, EdgeGatewayArgs
 from lantau.platform import Platform
 from tests.unit.components.business_stacks import Changes, needed_by, platform, previewed
 from tests.unit.components.recording import Recorded
 
-CLIENTS: Changes = {"business": {"clients": ["web", "partner-a"]}}
+CLIENTS: Changes = {
+    "business": {"clients": ["web", "partner-a"]},
+    "rollout": {"audiences": {"internal": ["web", "partner-a"]}},
+}
+
+
+def opened(step: str, share: int = 10) -> Changes:
+    """Three clients, one of each audience, at a step of the roll-out."""
+    return {
+        "business": {"clients": ["web", "lab", "office"], "requests_per_second": 20},
+        "rollout": {"step": step, "share": share, "audiences": {"team": ["lab"], "internal": ["office"]}},
+    }
 
 
 def edge(changes: Changes | None = None) -> Recorded:
@@ -109,6 +122,42 @@ def test_each_client_is_limited_by_itself() -> None:
     (rule,) = policy["rateLimit"]["local"]["rules"]
     assert rule["clientSelectors"] == [{"headers": [{"type": "Distinct", "name": "x-client-id"}]}]
     assert rule["limit"] == {"requests": 7, "unit": "Second"}
+
+
+@pytest.mark.parametrize(
+    ("step", "inside"),
+    [("team", ["lab"]), ("internal", ["lab", "office"]), ("partial", ["lab", "office", "web"])],
+)
+def test_who_is_not_reached_by_the_roll_out_is_no_client_of_the_gateway(step: str, inside: list[str]) -> None:
+    (rule,) = spec("SecurityPolicy", changes=opened(step))["authorization"]["rules"]
+    assert rule["principal"]["headers"] == [{"name": "x-client-id", "values": inside}]
+    (delivery,) = (each for each in edge(opened(step)).resources if each.type.endswith(":ExternalSecret"))
+    assert sorted(delivery.inputs["spec"]["target"]["template"]["data"]) == inside
+
+
+def test_a_client_that_is_not_reached_keeps_its_key_in_the_store() -> None:
+    assert set(edge(opened("team")).one("lantau:index:ManagedSecret").inputs["fields"]) == {"web", "lab", "office"}
+
+
+def test_at_step_partial_the_public_gets_its_share_of_requests_and_nobody_else_less() -> None:
+    rules = spec("BackendTrafficPolicy", "backend", opened("partial"))["rateLimit"]["local"]["rules"]
+    found = {rule["clientSelectors"][0]["headers"][1]["value"]: rule["limit"]["requests"] for rule in rules}
+    assert found == {"^(web)$": 2, "^(lab|office)$": 20}
+    assert all(rule["clientSelectors"][0]["headers"][0]["type"] == "Distinct" for rule in rules), "each by itself"
+
+
+def test_a_small_share_still_lets_a_request_through() -> None:
+    rules = spec("BackendTrafficPolicy", "backend", opened("partial", share=1))["rateLimit"]["local"]["rules"]
+    assert sorted(rule["limit"]["requests"] for rule in rules) == [1, 20]
+
+
+def test_expressions_of_many_clients_stay_within_what_the_gateway_takes() -> None:
+    many = [f"c{number:02}" + "x" * 37 for number in range(38)]
+    changes = opened("partial") | {"business": {"clients": [*many, "lab", "office"]}}
+    rules = spec("BackendTrafficPolicy", "backend", changes)["rateLimit"]["local"]["rules"]
+    values = [rule["clientSelectors"][0]["headers"][1]["value"] for rule in rules]
+    assert all(len(value) <= 1024 for value in values)
+    assert all(any(name in value for value in values) for name in many)
 
 
 def test_large_slow_and_many_requests_are_bounded() -> None:

@@ -149,8 +149,7 @@ def test_production_stands_on_more_than_one_leg(
         stack.update(stage="production", protect_data=True)
         change(stack)
 
-    (problem,) = refusal(to_production).problems
-    assert problem.where == f"config.lantau:stack.{where}"
+    assert f"config.lantau:stack.{where}" in {problem.where for problem in refusal(to_production).problems}
 
 
 def test_a_missing_stack_file_names_those_that_exist() -> None:
