@@ -91,12 +91,11 @@ def deploy(platform: Platform) -> None:
         return pulumi.ResourceOptions(providers=[cluster, store], depends_on=list(depends_on))
 
     pools = NodePools("pools", NodePoolsArgs(stack.pools), tier())
-    baseline = Baseline("baseline", BaselineArgs(gpu_quotas(stack), stack.protect_data), tier())
+    baseline = Baseline("baseline", BaselineArgs(gpu_quotas(stack), stack.protect_data, stack.identities), tier())
     ready = tier(baseline, pools)
     installation = Installation("installation", InstallationArgs(platform.name, stack.stage.value), tier(baseline))
-    audit = AuditTrail(
-        "audit", AuditTrailArgs(stack.retention.audit_days, stack.retention.archive_days), tier(baseline)
-    )
+    kept = stack.retention
+    audit = AuditTrail("audit", AuditTrailArgs(kept.audit_days, kept.archive_days), tier(baseline))
     vector = VectorStore("vector", VectorStoreArgs(platform), ready)
     gateway = InferenceGateway("inference", InferenceGatewayArgs(platform), ready)
     for name in stack.models:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from components.base import Component
+from components.cluster.access import access
 from components.network import allow_dns, deny_all
 from lantau.labels import (
     GPU_RESOURCE,
@@ -24,6 +25,7 @@ from lantau.labels import (
     PRIORITY_STANDARD,
     standard_labels,
 )
+from lantau.stack import Identities
 
 POD_SECURITY_VERSION: Final = "v1.36"
 """Release of Kubernetes whose `restricted` profile is meant. Pinned, so that an upgrade of the cluster never changes
@@ -68,10 +70,12 @@ PRIORITIES: Final[Mapping[str, Priority]] = {
 
 @dataclass(frozen=True)
 class BaselineArgs:
-    """`gpu_quotas` are cards by namespace, one entry each; `protect_data` keeps those with volumes from deletion."""
+    """`gpu_quotas` are cards by namespace, one entry each; `protect_data` keeps those with volumes from deletion;
+    `identities` are the groups of people who get rights, nobody when left out."""
 
     gpu_quotas: Mapping[str, int]
     protect_data: bool
+    identities: Identities = field(default_factory=Identities)
 
     def __post_init__(self) -> None:
         if missing := sorted(set(NAMESPACES) - set(self.gpu_quotas)):
@@ -88,6 +92,7 @@ class NamespaceBundle:
     default_account: k8s.core.v1.ServiceAccountPatch
     network: tuple[k8s.networking.v1.NetworkPolicy, ...]
     quotas: tuple[k8s.core.v1.ResourceQuota, ...]
+    access: tuple[k8s.rbac.v1.RoleBinding, ...]
 
 
 class Baseline(Component):
@@ -147,7 +152,8 @@ class Baseline(Component):
             )
             quotas.append(self._quota(name, namespace, "other-priorities", {"pods": 0}, inside, others))
         network = (deny_all(namespace, inside), allow_dns(namespace, inside))
-        return NamespaceBundle(made, self._default_account(name, namespace, inside), network, tuple(quotas))
+        people = tuple(access(name, args.identities, namespace, inside))
+        return NamespaceBundle(made, self._default_account(name, namespace, inside), network, tuple(quotas), people)
 
     def _default_account(
         self, name: str, namespace: str, opts: pulumi.ResourceOptions

@@ -27,7 +27,7 @@ class Identities(Frozen):
     """Groups by role. Nobody is bound where a role is left out."""
 
     platform_admin: Groups = ()
-    """Run the cluster's workloads and nodes; no right to read secrets, and no cluster-admin."""
+    """See everything that runs, its records and rights, restart and evict pods; no secrets, and no cluster-admin."""
     model_engineer: Groups = ()
     """See models, their pods and logs."""
     release_manager: Groups = ()

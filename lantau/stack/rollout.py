@@ -52,7 +52,7 @@ class Rollout(Frozen):
 
     step: Step = Field(examples=["internal"])
     """team (week 1), internal (week 2), partial (week 3), everyone (week 4) or growth (week 5 and later)."""
-    since: Annotated[date, PlainSerializer(date.isoformat, return_type=str)] = Field(examples=["2026-11-30"])
+    since: Annotated[date, PlainSerializer(date.isoformat, return_type=str)] = Field(examples=['"2026-11-30"'])
     """Day on which the step began."""
     share: int = Field(default=10, ge=1, le=50, examples=[10])
     """At step partial: share of `requests_per_second` that each public client gets, percent; S2 says 5 to 10."""

@@ -18,7 +18,7 @@ CLIENTS: Changes = {
 }
 
 
-def opened(step: str, share: int = 10) -> Changes:
+def opened(step: str, share: int = 10) -> dict[str, Any]:
     """Three clients, one of each audience, at a step of the roll-out."""
     return {
         "business": {"clients": ["web", "lab", "office"], "requests_per_second": 20},
