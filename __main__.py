@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 from components.audit import AuditTrail, AuditTrailArgs
 from components.business import BusinessTier, BusinessTierArgs
 from components.cluster import (
+    ADDON_KINDS,
     Baseline,
     BaselineArgs,
     Installation,
@@ -26,7 +27,7 @@ from components.inference import (
     ServedModel,
     ServedModelArgs,
 )
-from components.provider_sdk import LantauProvider, RequiredKind, preflight
+from components.provider_sdk import LantauProvider, preflight
 from components.vector import VectorStore, VectorStoreArgs
 from lantau.platform import Platform, load_platform
 from lantau.problems import InvalidInput
@@ -34,27 +35,13 @@ from lantau.problems import InvalidInput
 OLDEST_KUBERNETES = "1.35"
 """Weights are mounted as image volumes: on by default from 1.35, stable in 1.36."""
 
-ENVOY_GATEWAY = "helm install eg oci://docker.io/envoyproxy/gateway-helm --version v1.9.1 -n envoy-gateway-system"
-EXTERNAL_SECRETS = "helm install external-secrets external-secrets/external-secrets --version 1.3.2 -n external-secrets"
-ADDON_KINDS = [
-    *(
-        RequiredKind("gateway.networking.k8s.io", kind, "v1", "Envoy Gateway", ENVOY_GATEWAY)
-        for kind in ("Gateway", "HTTPRoute")
-    ),
-    *(
-        RequiredKind("gateway.envoyproxy.io", kind, "v1alpha1", "Envoy Gateway", ENVOY_GATEWAY)
-        for kind in ("EnvoyProxy", "SecurityPolicy", "BackendTrafficPolicy", "ClientTrafficPolicy")
-    ),
-    *(
-        RequiredKind("external-secrets.io", kind, "v1", "External Secrets", EXTERNAL_SECRETS)
-        for kind in ("SecretStore", "ExternalSecret")
-    ),
-]
-
 
 def load() -> Platform:
     """The stack as Pulumi's configuration gives it, checked together with its releases."""
-    return load_platform(Path(__file__).parent, pulumi.get_stack(), pulumi.Config().get_object("stack") or {})
+    platform = load_platform(Path(__file__).parent, pulumi.get_stack(), pulumi.Config().get_object("stack") or {})
+    for warning in platform.warnings:
+        pulumi.log.warn(warning.render())
+    return platform
 
 
 def refuse_what_cannot_be_deployed(platform: Platform, provider: LantauProvider) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lantau.fits import fit_problems
 from lantau.modelling import located
 from lantau.problems import InvalidInput, Problem
 from lantau.release import Release, read_release
 from lantau.stack import Stack, load_stack, parse_stack
 from lantau.stack.load import ROOT, check_stack_name, read_stack_file
+from lantau.stack.stages import release_violations
 from lantau.yamlfile import YamlFile
 
 
@@ -26,6 +28,8 @@ class Platform:
     stack: Stack
     releases: Mapping[tuple[str, str], Release]
     """Releases by (model, release)."""
+    warnings: tuple[Problem, ...] = ()
+    """What can be deployed and should be looked at: fits that only a measurement decides."""
 
     def release(self, model: str, release: str) -> Release:
         """The release that a model of the stack points to."""
@@ -89,12 +93,19 @@ def load_platform(root: Path, name: str, data: Mapping[str, Any] | None = None) 
                     )
                     for found in error.problems
                 )
+    platform = Platform(name, stack, releases)
     if not problems:
-        platform = Platform(name, stack, releases)
         problems.extend(_card_problems(platform, source))
+        problems.extend(
+            located(found.path, str(found), fix=found.fix, source=source, root=ROOT)
+            for found in release_violations(stack, releases)
+        )
+    # What does not start on its cards need not be judged for memory.
+    judged = [] if problems else list(fit_problems(stack, releases, root, source))
+    problems.extend(found for found in judged if not found.warning)
     if problems:
         raise InvalidInput(problems)
-    return platform
+    return replace(platform, warnings=tuple(judged))
 
 
 def _card_problems(platform: Platform, source: YamlFile | None) -> Iterator[Problem]:

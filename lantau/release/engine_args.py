@@ -103,7 +103,7 @@ def release_files(release: Release, started: Launch) -> dict[str, str]:
     """Files of a release's ConfigMap: what the engine reads, and the release itself for people and auditors."""
     return {
         ENGINE_FILE: _yaml(dict(sorted(started.config.items()))),
-        RELEASE_FILE: _yaml(release.model_dump(mode="json")),
+        RELEASE_FILE: _yaml(release.model_dump(mode="json", exclude_none=True)),
     }
 
 
@@ -136,6 +136,8 @@ def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch
     }
     if without_p2p:
         config["disable-custom-all-reduce"] = True
+    if parameters.kv_cache_dtype:
+        config["kv-cache-dtype"] = parameters.kv_cache_dtype
     environment = {
         "DO_NOT_TRACK": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",

@@ -26,6 +26,19 @@ class Weights(Frozen):
     """Name of the model as its makers publish it."""
     image: ImageByDigest
     """OCI image that holds the weights at its root, by digest; mounted read-only, no download by the engine."""
+    format: str | None = Field(default=None, min_length=1, max_length=40, examples=["awq"])
+    """Number format of the weights: bf16, fp8, awq, gptq, nvfp4 …; read from the name, or from config.json, when left
+    out."""
+    config: str | None = Field(default=None, pattern=r"^[\w][\w.-]*\.json$", examples=["qwen3-8b.config.json"])
+    """The model's config.json beside this file, for a model that the catalogue does not know; capacity is judged by
+    it."""
+    signature: str | None = Field(
+        default=None,
+        pattern=r"^(awskms:///[\w/:-]{1,200}|[\w][\w.-]*\.pub)$",
+        examples=["awskms:///alias/lantau-models"],
+    )
+    """Public key that the cosign signature of the image is verified with: an AWS KMS key, or a .pub file beside this
+    file."""
 
 
 class Engine(Frozen):
@@ -70,6 +83,9 @@ class Parameters(Frozen):
     """Tokens in one step; more gives throughput, fewer gives latency."""
     prefix_caching: bool = True
     """Whether equal beginnings of prompts share their KV cache."""
+    kv_cache_dtype: Literal["fp8"] | None = None
+    """Number format of the KV cache; that of the activations when left out. fp8 holds twice the tokens, on cards with
+    FP8 units."""
 
     @model_validator(mode="after")
     def _batch(self) -> Self:
@@ -140,8 +156,11 @@ class Release(Frozen):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the release's content in hexadecimal; comments and layout of the file do not count."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """SHA-256 of the release's content in hexadecimal; comments and layout of the file do not count.
+
+        Nor does what is left out, so that a field that a later Lantau knows changes no release that was shipped.
+        """
+        text = json.dumps(self.model_dump(mode="json", exclude_none=True), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
