@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,9 @@ from lantau.catalog.cards import UnknownCardError
 
 UNKNOWNS = (UnknownModelError, UnknownLayoutError, UnknownFormatError, UnknownCardError, UnknownEngineError)
 """What the estimator answers with UNKNOWN instead of a guess."""
+
+
+EXAMPLE = '{"id": "a", "model": "Qwen/Qwen3-8B", "gpu": "RTX 4090"}'
 
 
 class CaseError(ValueError):
@@ -56,17 +58,21 @@ class Case(BaseModel):
     enable_expert_parallel: bool | None = Field(default=None, description="Whether ranks hold whole experts.")
 
 
-def read_cases(lines: Iterable[str]) -> Iterator[Case]:
-    """Cases of a JSON-lines file, empty lines left out; raises CaseError with the line and the field."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            yield Case.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise CaseError(f"line {number}: {where}: {first['msg']}") from None
+def read_case(line: str, number: int) -> Case:
+    """The case in one line of a JSON-lines file; raises CaseError with the line and the field."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        raise CaseError(f"line {number}: is no JSON; a line is one object such as {EXAMPLE}") from None
+    if not isinstance(content, dict):
+        raise CaseError(f"line {number}: must be one JSON object such as {EXAMPLE}")
+    try:
+        # A key without a value is a key that was left out.
+        return Case.model_validate({key: value for key, value in content.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise CaseError(f"line {number}: {where}: {first['msg']}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +96,12 @@ class Question:
         return fit(self.model, self.card, self.engine, self.flags, format_name=self.format_name)
 
 
-def question(case: Case) -> Question:
-    """What a case asks; raises one of UNKNOWNS when something in it is not known."""
-    model = architecture(case.model)
+def question(case: Case, model: Architecture | None = None) -> Question:
+    """What a case asks; raises one of UNKNOWNS when something in it is not known.
+
+    `model`: its architecture where it was read from a file; otherwise the catalogue is asked.
+    """
+    model = model or architecture(case.model)
     card = card_memory(case.gpu, case.vram_gib)
     return Question(
         model=model,
@@ -142,9 +151,3 @@ def answer(case: Case, found: Fit) -> dict[str, Any]:
         "max_concurrency": round(found.concurrency, 2) if found.concurrency is not None else None,
         "reason": found.reason,
     }
-
-
-def answers(lines: Iterable[str]) -> Iterator[str]:
-    """Estimates as JSON lines."""
-    for case in read_cases(lines):
-        yield json.dumps(answer(case, judge(case)), ensure_ascii=False)

@@ -53,6 +53,8 @@ class Size:
     """With the spare one."""
     needed: int
     """Without it."""
+    fleet: Range
+    """Replicas with the spare one at the bounds of the speed: what a load test may show to be enough, or needed."""
     binding: str
     """What asks for the most replicas: cache, decode or prefill."""
     concurrency: Range
@@ -78,40 +80,51 @@ def size(
 
     `concurrency`: requests of the load's length that the cache of one replica holds. `machine_watts`: what a replica's
     share of its machine draws besides. Likely figures decide; the bounds show what the load test has to settle.
+    Raises ValueError when the cache holds no request.
     """
-    under_way = [
-        load.requests_per_second * (load.input_tokens / prefill + load.output_tokens / decode)
-        for prefill, decode in (
-            (speed.prefill.high, speed.per_request.high),
-            (speed.prefill.likely, speed.per_request.likely),
-            (speed.prefill.low, speed.per_request.low),
-        )
-    ]
-    asked = {
-        "cache": under_way[1] / (CACHE_MARGIN * concurrency) if concurrency > 0 else math.inf,
-        "decode": load.output_rate / (DECODE_MARGIN * speed.decode.likely),
-        "prefill": load.input_rate / speed.prefill.likely,
-    }
-    binding = max(asked, key=lambda name: asked[name])
-    if math.isinf(asked[binding]):
-        raise ValueError("the cache of one replica holds no request of this load")
-    needed = max(1, math.ceil(asked[binding]))
-    replicas = needed + spare
-    watts = BUSY_POWER.times(replicas * cards * card_watts)
-    watts = Range(
-        watts.low + replicas * machine_watts,
-        watts.likely + replicas * machine_watts,
-        watts.high + replicas * machine_watts,
+    speeds = (
+        (speed.prefill.high, speed.per_request.high, speed.decode.high),
+        (speed.prefill.likely, speed.per_request.likely, speed.decode.likely),
+        (speed.prefill.low, speed.per_request.low, speed.decode.low),
     )
-    return Size(replicas, needed, binding, Range(*under_way), watts, _price(load, replicas * cards, watts, prices))
+    under_way = [
+        load.requests_per_second * (load.input_tokens / prefill + load.output_tokens / answer)
+        for prefill, answer, _ in speeds
+    ]
+    asked = [
+        {
+            "cache": busy / (CACHE_MARGIN * concurrency) if concurrency > 0 else math.inf,
+            "decode": load.output_rate / (DECODE_MARGIN * decode),
+            "prefill": load.input_rate / prefill,
+        }
+        for busy, (prefill, _, decode) in zip(under_way, speeds, strict=True)
+    ]
+    binding = max(asked[1], key=lambda name: asked[1][name])
+    if math.isinf(asked[1][binding]):
+        raise ValueError("the cache of one replica holds no request of this load")
+    low, needed, high = (max(1, math.ceil(max(of.values()))) for of in asked)
+    fleet = Range(low + spare, needed + spare, high + spare)
+    watts = Range(
+        *(
+            replicas * (cards * card_watts * share + machine_watts)
+            for replicas, share in zip(
+                (fleet.low, fleet.likely, fleet.high),
+                (BUSY_POWER.low, BUSY_POWER.likely, BUSY_POWER.high),
+                strict=True,
+            )
+        )
+    )
+    return Size(
+        needed + spare, needed, fleet, binding, Range(*under_way), watts, _price(load, cards, fleet, watts, prices)
+    )
 
 
-def _price(load: Load, cards: int, watts: Range, prices: Prices | None) -> Range | None:
+def _price(load: Load, cards: int, fleet: Range, watts: Range, prices: Prices | None) -> Range | None:
     if prices is None or load.output_rate <= 0:
         return None
     millions_an_hour = load.output_rate * 3600 / 1e6
 
-    def one(power: float) -> float:
-        return (cards * prices.per_card_hour + power / 1000 * prices.per_kwh) / millions_an_hour
+    def one(replicas: float, power: float) -> float:
+        return (replicas * cards * prices.per_card_hour + power / 1000 * prices.per_kwh) / millions_an_hour
 
-    return Range(one(watts.low), one(watts.likely), one(watts.high))
+    return Range(one(fleet.low, watts.low), one(fleet.likely, watts.likely), one(fleet.high, watts.high))

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lantau.cli import check, policy_check, releases, rules
+from lantau.cli import check, fit, policy_check, releases, rules
 from lantau.problems import InvalidInput
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     help="Judge and explain the stacks and releases of an inference platform, without touching any cluster.",
 )
 app.command()(check.check)
+app.command(help=fit.HELP)(fit.fit)
 app.command()(releases.releases)
 app.command()(rules.rules)
 app.command("policy-check", help=policy_check.HELP)(policy_check.policy_check)

@@ -1,0 +1,1 @@
+"""What the estimates look like: memory of a card in the terminal and as a picture."""
