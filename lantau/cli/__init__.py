@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lantau.cli import check, fit, policy_check, releases, rules
+from lantau.cli import check, diagnose, fit, policy_check, releases, rules
 from lantau.problems import InvalidInput
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command()(check.check)
 app.command(help=fit.HELP)(fit.fit)
+app.command(help=diagnose.HELP)(diagnose.diagnose)
 app.command()(releases.releases)
 app.command()(rules.rules)
 app.command("policy-check", help=policy_check.HELP)(policy_check.policy_check)
