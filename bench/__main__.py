@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench import policies, preview
+from bench import capacity, policies, preview
+from bench.calibration import Result, as_shipped, left_out, median, observed_cases, share_within
 from sandbox.errors import SandboxError
 from workflow.errors import WorkflowError
 
@@ -23,6 +24,10 @@ OVERHEAD_BAR = 0.25
 """Share of the preview that the pack may add."""
 CHECK_SECONDS_BAR = 60
 CHECK_MEGABYTES_BAR = 500
+FIT_RATE_BAR = 2000
+"""Cases a second."""
+IMPORT_BAR = 0.3
+"""Seconds that the import of `lantau` may take."""
 
 app = typer.Typer(add_completion=False, help="Measure what the project promises; without a command, everything.")
 Pairs = Annotated[int, typer.Option(help="Measured rounds of previews of each size.", min=1, max=50)]
@@ -35,6 +40,7 @@ def everything(context: typer.Context, pairs: Pairs = 5) -> None:
     if context.invoked_subcommand is None:
         show_preview(pairs)
         show_policies()
+        show_capacity()
 
 
 @app.command("preview")
@@ -91,6 +97,40 @@ def show_policies(
         )
     console.print(table)
     console.print(f"bars: ≤ {CHECK_SECONDS_BAR} s and ≤ {CHECK_MEGABYTES_BAR} MB for {policies.MANIFESTS:,} manifests")
+
+
+@app.command("capacity")
+def show_capacity(
+    residuals: Annotated[bool, typer.Option(help="Only the Markdown table of docs/capacity.md.")] = False,
+) -> None:
+    """Compare the estimator with observed runs, as it is and without what it learnt of each model; then its speed."""
+    if residuals:
+        for line in capacity.residuals():
+            typer.echo(line)
+        return
+    cases = observed_cases()
+    table = Table(f"{len(cases)} observed runs", "as shipped", "each model left out", "bar", box=None)
+    for row in zip(*(_accuracy(found) for found in (as_shipped(cases), left_out(cases))), strict=True):
+        (what, shipped, bar), (_, without, _) = row
+        table.add_row(what, shipped, without, bar)
+    console.print(table)
+    pace = capacity.measure()
+    console.print(f"{pace.cases_per_second:,.0f} cases a second (bar ≥ {FIT_RATE_BAR:,})")
+    console.print(f"import of lantau: {pace.import_seconds:.2f} s (bar ≤ {IMPORT_BAR})")
+
+
+def _accuracy(found: Result) -> list[tuple[str, str, str]]:
+    """Rows of what was measured, the figure and its bar."""
+    return [
+        ("weights, median", f"{median(found.weights):.2%}", "≤ 0.50%"),
+        ("weights within 3 %", f"{share_within(found.weights, 0.03):.0%}", "≥ 95%"),
+        ("cache tokens, laboratory, median", f"{median(found.laboratory_tokens):.2%}", "≤ 2.00%"),
+        ("cache tokens, field, median", f"{median(found.field_tokens):.1%}", "≤ 10.0%"),
+        ("false fits", str(len(found.false_fits)), "0"),
+        ("false refusals", f"{len(found.false_refusals) / found.judged:.0%}", "≤ 5%"),
+        ("marginal", f"{len(found.marginal) / found.judged:.0%}", "≤ 15%"),
+        ("unknown", str(len(found.unknown)), ""),
+    ]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ REPORTED_SPREAD = 0.035
 MEASURED_SPREAD = 0.002
 """Difference between two cards of one kind."""
 SMALLEST_DIFFERENCE = 0.02
-_MIG = re.compile(r"\b(\d+g\.\d+gb)(\+me)?\b", re.IGNORECASE)
+_MIG = re.compile(r"\b(\d+g\.\d+gb)(?:\+me\b|\b)", re.IGNORECASE)
+"""A profile; `+me` has media engines besides and the same memory."""
+_MIG_WORD = re.compile(r"\bmig\b", re.IGNORECASE)
 
 
 @cache
@@ -31,13 +33,13 @@ def card_memory(name: str | None, gib: float | None = None) -> CardMemory:
         return _unknown("a card", gib)
     profile = _MIG.search(name)
     try:
-        key, card = card_named(_MIG.sub("", name).replace("MIG", "").strip(" -:/") if profile else name, gib)
+        key, card = card_named(_MIG_WORD.sub("", _MIG.sub("", name)).strip(" -:/") if profile else name, gib)
     except UnknownCardError:
         if gib is None:
             raise
         return _unknown(name, gib)
     if profile:
-        return _instance(key, card, profile.group(0).lower())
+        return _instance(key, card, profile.group(1).lower())
     return _whole(key, card, gib)
 
 

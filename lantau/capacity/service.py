@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -46,8 +45,7 @@ def device_of(asked: Question) -> Device | None:
         return None
     if not profile or not card.mig:
         return Device(card, 1.0, 1.0)
-    # Profiles with media engines have the size of the plain ones.
-    found = card.mig[re.sub(r"\+me$", "", profile) if profile not in card.mig else profile]
+    found = card.mig[profile]
     whole = max(one.memory_slices for one in card.mig.values())
     sevenths = max(one.compute_slices for one in card.mig.values())
     return Device(card, found.memory_slices / whole, found.compute_slices / sevenths)

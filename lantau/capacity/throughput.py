@@ -30,14 +30,16 @@ class Range:
         return Range(self.low * factor, self.likely * factor, self.high * factor)
 
 
-BANDWIDTH_SHARE: Final = Range(0.40, 0.62, 0.78)
-"""Share of the memory bandwidth that decoding reaches."""
+BANDWIDTH_SHARE: Final = Range(0.30, 0.60, 0.85)
+"""Share of the memory bandwidth that decoding reaches; the measurements above span all of it."""
 COMPUTE_SHARE: Final = Range(0.40, 0.55, 0.65)
 """Share of the peak rate that large multiplications reach."""
 PREFILL_SHARE: Final = Range(0.35, 0.48, 0.60)
 EXPERT_PREFILL_SHARE: Final = Range(0.20, 0.28, 0.35)
 LAYER_SECONDS: Final = {1: 0.08e-3, 2: 0.11e-3, 4: 0.15e-3, 8: 0.22e-3}
 """Launch and all-reduce a layer by tensor parallelism."""
+LAYER_TIMES: Final = Range(0.5, 1.0, 1.25)
+"""How many times of it a layer takes: CUDA graphs hide the launches of a dense layer."""
 PCIE_GB_S: Final = 12.0
 """Rate between two cards without NVLink or P2P: through the memory of the host, twice over PCIe 4."""
 
@@ -85,9 +87,9 @@ def speed(
     def step(memory: float, arithmetic: float, layers: float) -> float:
         return max(read / (bandwidth * memory), work / (rate * arithmetic)) + waits * layers
 
-    slow = step(BANDWIDTH_SHARE.low, COMPUTE_SHARE.low, 1.25)
-    likely = step(BANDWIDTH_SHARE.likely, COMPUTE_SHARE.likely, 1.0)
-    fast = step(BANDWIDTH_SHARE.high, COMPUTE_SHARE.high, 0.6)
+    slow = step(BANDWIDTH_SHARE.low, COMPUTE_SHARE.low, LAYER_TIMES.high)
+    likely = step(BANDWIDTH_SHARE.likely, COMPUTE_SHARE.likely, LAYER_TIMES.likely)
+    fast = step(BANDWIDTH_SHARE.high, COMPUTE_SHARE.high, LAYER_TIMES.low)
     sparse = any(layer.mlp.experts for layer in model.layers)
     share = EXPERT_PREFILL_SHARE if sparse else PREFILL_SHARE
     per_token = 2.0 * model.active_parameters + _attention_work(model, context)

@@ -104,7 +104,8 @@ def card_named(name: str, memory: float | None = None) -> tuple[str, Card]:
     Raises UnknownCardError.
     """
     known = _index()
-    keys = known.get(name.lower()) or known.get(_spelling(name))
+    spelling = _spelling(name)
+    keys = known.get(name.lower()) or known.get(spelling)
     if not keys:
         sized = re.sub(r"\d+\s*g(i)?b?$", "", name.lower().replace("-", " ").strip())
         keys = known.get(_spelling(sized)) or [
@@ -112,8 +113,15 @@ def card_named(name: str, memory: float | None = None) -> tuple[str, Card]:
         ]
     if not keys:
         raise UnknownCardError(f"{name!r} is no card of the catalogue. {nearest(name, list(cards()))}")
-    if memory is not None:
-        keys = sorted(
-            keys, key=lambda key: min(abs(cards()[key].memory_gb - memory), abs(cards()[key].memory_gib - memory))
-        )
-    return keys[0], cards()[keys[0]]
+    if memory is None:
+        return keys[0], cards()[keys[0]]
+
+    def off(key: str) -> tuple[float, bool]:
+        # Of two forms of one card the one for servers with a fabric is meant, as with the bare name.
+        away = min(abs(cards()[key].memory_gb - memory), abs(cards()[key].memory_gib - memory))
+        return away, "pcie" in key
+
+    # A bare name is that of one size; another size of the same card is meant when the memory says so.
+    sizes = [key for key in cards() if re.fullmatch(re.escape(spelling) + r"[1-9]\d*gb", _spelling(key))]
+    best = min((*keys, *sizes), key=off)
+    return best, cards()[best]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from lantau.catalog.architecture import Architecture, Attention, Kind, Layer, UnknownLayoutError
 from lantau.catalog.encoder import encoder_of
 from lantau.catalog.mlp import mlp_of
-from lantau.catalog.reading import Config, number
+from lantau.catalog.reading import Config, divisor, number
 
 _BYTES: Final = {"float32": 4, "float16": 2, "bfloat16": 2}
 _UNKNOWN_CACHES: Final = (
@@ -35,12 +35,25 @@ _BIASED: Final = frozenset(
 )
 
 
+MOST_LAYERS: Final = 10_000
+
+
 def read_configuration(config: Config, *, parameters: int | None = None) -> Architecture:
     """The architecture that a `config.json` describes.
 
     `parameters`: elements of the whole model when they are published, from which those of the encoders follow.
-    Raises UnknownLayoutError when something that decides memory is missing or has no known rule.
+    Raises UnknownLayoutError when something that decides memory is missing, is damaged or has no known rule.
     """
+    try:
+        return _read(config, parameters)
+    except (TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        if isinstance(error, UnknownLayoutError):
+            raise
+        # A key holds another kind of value than any published model gives it.
+        raise UnknownLayoutError("its configuration cannot be understood: a key holds another kind of value") from None
+
+
+def _read(config: Config, parameters: int | None) -> Architecture:
     text = text_of(config)
     for key in _UNKNOWN_CACHES:
         if text.get(key):
@@ -86,7 +99,7 @@ def _either(config: Config, text: Config, key: str) -> Any:
 
 
 def _kinds(text: Config) -> list[Kind]:
-    count = number(text, "num_hidden_layers", "n_layer", "num_layers", "decoder_layers")
+    count = number(text, "num_hidden_layers", "n_layer", "num_layers", "decoder_layers", most=MOST_LAYERS)
     named = text.get("layer_types")
     if isinstance(named, list) and named:
         unknown = sorted({str(name) for name in named} - set(_KINDS))
@@ -128,8 +141,8 @@ def _layer(text: Config, hidden: int, heads: int, index: int, kind: Kind) -> Lay
 
 
 def _grouped(text: Config, hidden: int, heads: int, kind: Kind) -> Attention:
-    dim = number(text, "head_dim", "kv_channels", default=hidden // heads)
-    kv_heads = number(text, "num_key_value_heads", "multi_query_group_num", "num_kv_heads", default=heads)
+    dim = divisor(text, "head_dim", "kv_channels", default=hidden // heads)
+    kv_heads = divisor(text, "num_key_value_heads", "multi_query_group_num", "num_kv_heads", default=heads)
     if (
         text.get("multi_query") is True
         and not text.get("new_decoder_architecture")
@@ -214,7 +227,7 @@ def _rotary(text: Config, hidden: int, heads: int) -> int:
         return 0
     if text.get("qk_rope_head_dim"):
         return number(text, "qk_rope_head_dim")
-    dim = number(text, "head_dim", "kv_channels", default=hidden // heads)
+    dim = divisor(text, "head_dim", "kv_channels", default=hidden // heads)
     return int(dim * float(text.get("partial_rotary_factor") or 1))
 
 

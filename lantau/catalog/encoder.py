@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lantau.catalog.architecture import Encoder
-from lantau.catalog.reading import Config, number
+from lantau.catalog.reading import Config, divisor, number
 
 LARGEST_IMAGE_TOKENS: Final = 16384
 """Tokens of the largest image where the configuration sets no size (Qwen2-VL and its successors)."""
@@ -33,7 +33,7 @@ def _encoder(config: Config, part: Config, *, sound: bool) -> Encoder:
         int(width * float(ratio)) if ratio else number(part, "encoder_ffn_dim", "intermediate_size", default=4 * width)
     )
     projections = 3 if str(part.get("hidden_act", "")) == "silu" else 2
-    patch = number(part, "patch_size", default=14)
+    patch = divisor(part, "patch_size", default=14)
     tokens, patches = (FRAMES_AS_PATCHES // 2, FRAMES_AS_PATCHES) if sound else _image(config, part, patch)
     return Encoder(
         parameters=depth * (4 * width * width + projections * width * inner) + 3 * patch * patch * width,
@@ -45,7 +45,7 @@ def _encoder(config: Config, part: Config, *, sound: bool) -> Encoder:
 
 
 def _image(config: Config, part: Config, patch: int) -> tuple[int, int]:
-    merge = number(part, "spatial_merge_size", default=number(config, "spatial_merge_size", default=1))
+    merge = divisor(part, "spatial_merge_size", default=divisor(config, "spatial_merge_size", default=1))
     size = number(part, "image_size", default=0)
     patches = (size // patch) ** 2 if size else LARGEST_IMAGE_TOKENS * 4
     tokens = number(config, "mm_tokens_per_image", default=patches // (merge * merge) if size else LARGEST_IMAGE_TOKENS)
