@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from lantau.catalog.drivers import CudaVersion
 from lantau.modelling import Frozen, ImageByDigest, RuleViolation
 
 PRE_STOP_SECONDS = 15
@@ -50,6 +51,8 @@ class Engine(Frozen):
     """Version of the engine in the image; flags and metrics depend on it."""
     image: ImageByDigest
     """Container image of the engine, by digest."""
+    cuda: CudaVersion | None = None
+    """Version of CUDA in the image; pools whose driver cannot run it are refused."""
 
     @property
     def release_line(self) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.catalog import Machine, machines
+from lantau.catalog.drivers import DriverVersion
 from lantau.modelling import Frozen, RuleViolation
 from lantau.problems import bare, nearest, shown
 
@@ -47,6 +48,8 @@ class Pool(Frozen):
     """Machine class of the nodes, a name of the catalogue."""
     nodes: tuple[NodeName, ...] = Field(min_length=1, examples=["[gpu-a100-1, gpu-a100-2]"])
     """Kubernetes names of the nodes; a node is in one pool only."""
+    driver: DriverVersion | None = None
+    """NVIDIA driver of the nodes, as nvidia-smi prints it; releases whose CUDA it cannot run are refused."""
     shared_with_online: bool = False
     """Offline pools only: models may overflow onto these cards, where they preempt batch work."""
 
@@ -68,6 +71,8 @@ class Pool(Frozen):
                 f"an {self.role} pool needs machines with cards, and {self.machine} has none",
                 fix=f"machine: {gpu[0]}   # or {', '.join(gpu[1:])}",
             )
+        if self.driver and not self.role.gpu:
+            raise RuleViolation(("driver",), f"{self.machine} has no cards, so its nodes have no NVIDIA driver")
         if not self.role.gpu and self.hardware.cards:
             raise RuleViolation(
                 ("machine",),

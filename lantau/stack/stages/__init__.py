@@ -1,4 +1,4 @@
-"""What each stage demands of a stack, as named rules (requirements E1 to E5, E10, F2, C1, C2, A6)."""
+"""What each stage demands of a stack, as named rules (requirements E1 to E5, E10, F2, B4, B6, C1, C2, A6)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from lantau.modelling import RuleViolation
-from lantau.stack.stages import availability, data, opening, people, separation
+from lantau.stack.stages import availability, data, models, opening, people, separation
 from lantau.stack.stages.rule import ReleaseRule, Releases, Rule
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RELEASE_RULES", "RULES", "ReleaseRule", "Rule", "every_rule", "release_violations", "stack_violations"]
 
-RULES: Final = (*separation.RULES, *availability.RULES, *data.RULES, *people.RULES, *opening.RULES)
+RULES: Final = (*separation.RULES, *availability.RULES, *data.RULES, *people.RULES, *opening.RULES, *models.RULES)
 """Rules on the stack alone."""
-RELEASE_RULES: Final = (*availability.RELEASE_RULES, *opening.RELEASE_RULES)
+RELEASE_RULES: Final = (*availability.RELEASE_RULES, *opening.RELEASE_RULES, *models.RELEASE_RULES)
 """Rules on the stack with its releases."""
 
 

@@ -36,6 +36,11 @@ BREAKS: dict[str, tuple[str, Change, str]] = {
     "E10-mainland-route": ("hk-prod", lambda s: s["network"].update(route="bgp"), "network.route"),
     "E3-internal-first": ("hk-gray", lambda s: s["rollout"].update(step="everyone"), "rollout.step"),
     "F2-audiences": ("hk-prod", lambda s: s["rollout"].update(audiences={}), "rollout.audiences.team"),
+    "B4-driver-card": (
+        "hk-prod",
+        lambda s: s["pools"]["online-a100"].update(driver="440.33.01"),
+        "pools.online-a100.driver",
+    ),
     "F2-grown": ("hk-prod", lambda s: (s["rollout"].update(step="partial"), s.update(stage="growth")), "rollout.step"),
 }
 """For each rule on a stack: a right stack, what breaks the rule, and where that is reported."""
@@ -153,6 +158,62 @@ def test_gray_refuses_a_model_that_serves_one_request_after_the_other() -> None:
     (violation,) = release_violations(stack, found | {("chat", "qwen3-8b-r2"): slow})
     assert "takes 2 requests at once" in str(violation)
     assert "[E3-concurrency]" in str(violation)
+
+
+def with_release(stack: Stack, part: str, **fields: Any) -> list[str]:
+    """Violations of the releases' rules once `part` of every release has other fields."""
+    found = {
+        key: release.model_copy(update={part: getattr(release, part).model_copy(update=fields)})
+        for key, release in releases_of(stack).items()
+    }
+    return [str(violation) for violation in release_violations(stack, found)]
+
+
+def test_production_refuses_weights_that_nobody_signed_and_gray_takes_them() -> None:
+    refused = with_release(load_stack(PROJECT, "hk-prod"), "model", signature=None)
+    assert len(refused) == 3
+    assert all("[B6-signed]" in each for each in refused)
+    assert with_release(load_stack(PROJECT, "hk-gray"), "model", signature=None) == []
+
+
+@pytest.mark.parametrize(
+    ("driver", "cuda", "refused"),
+    [
+        ("570.158.01", "12.9", False),
+        ("525.60.13", "12.9", False),
+        ("525.60.12", "12.9", True),
+        ("570.158.01", "13.0", True),
+        ("580.65.06", "13.1", False),
+        ("595.91.07", "11.8", False),
+        ("570.158.01", "99.1", False),
+        (None, "13.0", False),
+    ],
+)
+def test_an_engine_whose_cuda_the_driver_cannot_run_is_refused_with_the_driver_it_needs(
+    driver: str | None, cuda: str, refused: bool
+) -> None:
+    stack = changed("hk-test", lambda data: data["pools"]["online-4090"].update(driver=driver))
+    found = with_release(stack, "engine", cuda=cuda)
+    assert any("[B4-driver-cuda]" in each for each in found) is refused
+    if refused:
+        assert f"the nodes of pool online-4090 have {driver}" in found[0]
+
+
+def test_the_overflow_pools_driver_counts_as_well() -> None:
+    stack = changed("hk-prod", lambda data: data["pools"]["offline-4090"].update(driver="525.60.13"))
+    assert with_release(stack, "engine", cuda="12.9") == []
+    assert len(with_release(stack, "engine", cuda="13.0")) == 3
+
+
+def test_a_driver_on_nodes_without_cards_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="have no NVIDIA driver"):
+        changed("hk-prod", lambda data: data["pools"]["data"].update(driver="570.158.01"))
+
+
+@pytest.mark.parametrize("written", [570.26, "570", "latest", "570.158.01-1ubuntu1"])
+def test_a_driver_that_is_no_version_is_refused(written: object) -> None:
+    with pytest.raises(InvalidInput, match=r"pools\.online-4090\.driver"):
+        changed("hk-test", lambda data: data["pools"]["online-4090"].update(driver=written))
 
 
 def test_every_rule_has_an_id_of_its_own_a_demand_and_a_reason() -> None:
