@@ -22,6 +22,7 @@ _SHORT: Final[dict[str, tuple[tuple[str, ...], bool]]] = {
     "keydb-cli": (("-a",), False),
     "sshpass": (("-p",), False),
     "az": (("-p",), False),
+    "openssl": (("-k",), False),
     "ossutil": (("-k",), False),
     "ossutil64": (("-k",), False),
     "ipmitool": (("-P",), False),

@@ -57,6 +57,7 @@ _SMB: Final = re.compile(
     r"(?:smbclient|rpcclient|winexe)[^\n]{0,200}-U[ \t]{0,4}[\"']?[^\s%\"']{1,60}%([^\s\"']{3,200})"
 )
 _CHPASSWD: Final = re.compile(r"[\w.-]{1,40}:([^\s\"'|:]{3,200})[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?chpasswd")
+_USER_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}[\w.-]{1,32}:([^\s:]{3,200})[ \t]{0,8}\r?$")
 _OPENSSL: Final = re.compile(
     r"(?<![\w-])-?pass(?:in|out)?[= ]{1,4}pass:([^\s\"']{3,200})|(?<=[\s\"'])pass:([^\s\"']{3,200})"
     r"|openssl[^\n|;&]{1,200}[ \t]-k[ \t]{1,4}[\"']?([^\s\"']{3,200})"
@@ -117,7 +118,8 @@ def _assignments(text: str) -> Iterator[str]:
             continue
         value = quoted or match["bare"]
         compared = any(sign in match[0][len(name) : len(name) + 12] for sign in ("==", "!=", "~="))
-        if not quoted and (compared or value.endswith(("[", "(", "{"))):
+        called = text[match.end() : match.end() + 1] == "("
+        if not quoted and (compared or called or value.endswith(("[", "(", "{"))):
             # An expression of a programming language.
             continue
         # In running text a word behind "password:" is part of the sentence; only whole lines are settings.
@@ -220,6 +222,11 @@ def keys_in_table(text: str) -> Iterator[str]:
         if len(cells) == len(columns) and any(is_key(columns[n], cells[n]) for n in wanted):
             yield "a literal value in a table"
             return
+
+
+def users_with_passwords(text: str) -> bool:
+    """Whether lines of user and password, as chpasswd reads them, hold a password; R and RANDOM have one made."""
+    return any(literal(match[1]) and match[1] not in ("RANDOM", "R") for match in _USER_LINE.finditer(text))
 
 
 def _whole_line(text: str, start: int, end: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from policies.detect.argv import TOOLS, literal_flags, script_credentials
 from policies.detect.decode import DEPTH, base64_text, decoded
-from policies.detect.lines import continued, keys_in_lines, keys_in_table, literal
+from policies.detect.lines import continued, keys_in_lines, keys_in_table, literal, users_with_passwords
 from policies.detect.names import Promise, names_only, promise
 from policies.detect.shapes import header_credentials, known_shapes, url_credentials
 from policies.detect.values import is_key, is_listed_key
@@ -209,6 +209,12 @@ def _mapping(name: str, tree: dict[Any, Any], depth: int) -> set[str]:
             plain = base64_text(member)
             if plain is not None and ":" in plain and literal(plain.partition(":")[2]):
                 found.add("registry credentials")
+        if text == "chpasswd" and isinstance(member, dict):
+            # cloud-init: one text with a line a user, or a list of such lines.
+            listed = member.get("list")
+            lines = "\n".join(map(str, listed)) if isinstance(listed, list) else str(listed or "")
+            if users_with_passwords(lines):
+                found.add("passwords of users")
         # Words such as `value` and `data` say nothing; then the name above them counts.
         inherits = text in ("value", "default", "plaintext", "literal", "content", "raw", "data", "string")
         inner = "" if names_only(name) and isinstance(member, str) else text

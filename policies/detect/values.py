@@ -81,7 +81,11 @@ _PUBLIC: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9 ]{0,30})?(?:PUBLIC KEY|CERTIFICATE|PGP MESSAGE|AGE ENCRYPTED FILE|X509 CRL|[DE][HC] PARAM)"
     r"|ssh-(?:rsa|dss|ed25519)\s|ecdsa-sha2-|sk-ssh-|age1[0-9a-z]{50}|sha(?:1|224|256|384|512)[-:]|md5[-:]|RWQ?[\w+/]{50}"
 )
-_CALL: Final = re.compile(r"[A-Za-z_][\w.]{0,80}\([^()]{0,200}\)")
+_CALL: Final = re.compile(r"[A-Za-z_][\w.]{0,80}\([^()]{0,200}\)(?:\.[A-Za-z_]\w{0,40}(?:\([^()]{0,200}\))?){0,5}")
+# What a form writes beside its field; in lower case it is a password that people do take.
+_LABELS: Final = frozenset({"Password", "Passwort", "Passphrase", "Token", "Secret", "Username"})
+# A user and a password in one value, as BASIC_AUTH and the like hold them.
+_PAIR: Final = re.compile(r"[A-Za-z][\w.@-]{0,40}:([^\s:/@]{6,200})")
 _FILE: Final = re.compile(
     r"(?:[\w@.~-]{1,80}+/){0,20}+[\w@.~-]{1,80}\.(?:txt|pem|key|crt|cer|pfx|p12|jks|json|ya?ml|env|conf|cfg|ini|toml|properties|secret|token|sh|py)"
 )
@@ -184,6 +188,8 @@ def kind_of(text: str) -> Kind:
         return Kind.NOTHING
     if not 3 <= len(stripped) <= LONGEST or is_reference(stripped) or is_placeholder(stripped):
         return Kind.NOTHING
+    if stripped in _LABELS:
+        return Kind.NOTHING
     if _UUID.fullmatch(stripped):
         return Kind.UUID
     if stripped.isdecimal():
@@ -271,7 +277,9 @@ def is_key(name: str, value: str) -> bool:
     if words(name)[-1:] == ("cookie",) and promised is Promise.WEAK:
         return _COOKIE.search(stripped) is not None
     if promised is Promise.WEAK:
-        return kind is Kind.OPAQUE and random_enough(stripped)
+        pair = _PAIR.fullmatch(stripped)
+        with_digit = pair is not None and any(char.isdigit() for char in pair[1])
+        return kind is Kind.OPAQUE and (random_enough(stripped) or (with_digit and _is_opaque_password(pair)))
     if kind is Kind.PROSE:
         phrase = promised is Promise.PASSWORD and _PHRASE.fullmatch(stripped) is not None
         return words(name)[-1:] == ("passphrase",) or (phrase and _SENTENCE.isdisjoint(stripped.split()))
@@ -285,6 +293,10 @@ def is_key(name: str, value: str) -> bool:
         passphrase = promised is Promise.PASSWORD and len(re.split(r"[-_.:/ ]", stripped)) >= 4
         return passphrase and not _names_a_key(stripped)
     return promised is Promise.PASSWORD or len(stripped) >= 6
+
+
+def _is_opaque_password(pair: re.Match[str] | None) -> bool:
+    return pair is not None and kind_of(pair[1]) is Kind.OPAQUE and not is_placeholder(pair[1])
 
 
 def is_listed_key(owner: str, name: str, value: str) -> bool:

@@ -96,6 +96,7 @@ NAMED = [
     ("Authorization", "Bearer " + some(40)),
     ("Authorization", "Basic " + b64(f"user:{WORD}")),
     ("DB_PASSWORD", "${DB_PASSWORD:-" + WORD + "}"),
+    ("BASIC_AUTH", "ann:" + "hunt" + "er2hunter2"),
 ]
 
 # Documents that hold a key, by the name of their entry.
@@ -135,6 +136,9 @@ DOCUMENTS = [
     ("kubeconfig", f"apiVersion: v1\nkind: Config\nusers:\n- name: a\n  user:\n    client-key-data: {b64(PEM)}\n"),
     ("account.json", json.dumps({"type": "service_account", "private_key": PEM})),
     ("jwks.json", json.dumps({"keys": [{"kty": "RSA", "n": some(40), "e": "AQAB", "d": some(60)}]})),
+    ("user-data", f"#cloud-config\nchpasswd:\n  list: |\n    root:{WORD}\n"),
+    ("user-data", f'#cloud-config\nchpasswd:\n  expire: false\n  list: ["root:{WORD}"]\n'),
+    ("run.sh", f"openssl enc -aes-256-cbc -k {WORD} -in a -out b"),
     ("jaas.conf", f'PlainLoginModule required username="app" password="{WORD}";'),
 ]
 
@@ -215,6 +219,11 @@ CLEAN_DOCUMENTS = [
     ("app.go", 'token := os.Getenv("TOKEN")\npassword := cfg.Password\n'),
     ("main.tf", "password = var.db_password\ntoken = data.vault.token\n"),
     ("query.sql", "SELECT password, token FROM users WHERE password = $1;\n"),
+    ("form.js", 'const password = document.getElementById("password").value;\n'),
+    ("form.py", "password = form.field('password').strip().lower()\n"),
+    ("en.json", json.dumps({"login.password": "Password", "token": "Token"})),
+    ("user-data", "#cloud-config\nchpasswd:\n  list: |\n    ann:RANDOM\n"),
+    ("config.yaml", "listen:\n  auth: host:8080\n  credentials: team:reader-role\n"),
     ("de.json", json.dumps({"password": "Passwort", "forgot_password": "Passwort vergessen?"})),
     ("schema.json", json.dumps({"properties": {"password": {"type": "string", "minLength": 12}}})),
     ("envoy.json", json.dumps({"access_log_format": {"api_key": "%DYNAMIC_METADATA(x:key)%"}})),
