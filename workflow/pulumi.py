@@ -250,7 +250,7 @@ class StackCommand:
         url = self.env.get("PULUMI_BACKEND_URL", "")
         if not url.startswith("file://"):
             return
-        locks = Path(url.removeprefix("file://")) / ".pulumi" / "locks"
+        locks = Path(url.removeprefix("file://").partition("?")[0]) / ".pulumi" / "locks"
         for lock in locks.rglob("*.json"):
             if self.stack not in lock.parts:
                 continue

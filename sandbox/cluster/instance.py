@@ -182,7 +182,8 @@ class Sandbox:
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_EC2_METADATA_DISABLED": "true",
-            "PULUMI_BACKEND_URL": f"file://{self._layout.folder / 'pulumi'}",
+            # Without the sidecar files: an engine that is killed while it writes one cannot read its state again.
+            "PULUMI_BACKEND_URL": f"file://{self._layout.folder / 'pulumi'}?metadata=skip",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self._layout.folder / "passphrase"),
         }
 

@@ -29,6 +29,8 @@ def account(field: Any = None, name: str = "worker", namespace: str = "team-a") 
         pytest.param([pod(spec(True)), account(False)], id="the pod asks against its account"),
         pytest.param([pod(spec()), account(False, namespace="team-b")], id="the account is of another namespace"),
         pytest.param([account(True)], id="the account gives it to all its pods"),
+        pytest.param([pod(spec(False)), pod(spec()), account(True)], id="one pod of the account does not refuse"),
+        pytest.param([pod(spec(False)), account(True, namespace="team-b")], id="the pod is of another account"),
     ],
 )
 def test_a_mounted_token_is_refused(program: list[dict[str, Any]]) -> None:
@@ -41,6 +43,7 @@ def test_a_mounted_token_is_refused(program: list[dict[str, Any]]) -> None:
         pytest.param([pod(spec(False))], id="the pod refuses it"),
         pytest.param([pod(spec()), account(False)], id="the account refuses it"),
         pytest.param([pod(spec(False)), account()], id="the pod refuses what its account leaves open"),
+        pytest.param([pod(spec(False)), account(True)], id="every pod refuses what its account offers"),
     ],
 )
 def test_a_refused_token_passes(program: list[dict[str, Any]]) -> None:

@@ -344,7 +344,7 @@ def secret_spellings(deployment: Deployment) -> set[str]:
 def test_state_logs_and_previews_hold_no_secret_value(sandbox: Sandbox, deployment: Deployment) -> None:
     deployment.configure(with_canary)
     deployment.command.preview(args=["--diff"])
-    state = Path(deployment.env["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    state = Path(deployment.env["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0])
     places = [
         path for path in [*state.rglob("*"), *sandbox.folder.rglob("*.log"), deployment.transcript] if path.is_file()
     ]

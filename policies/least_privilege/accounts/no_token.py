@@ -19,15 +19,27 @@ _FIELD: Final = "automountServiceAccountToken"
 def check(stack: Stack, settings: Settings) -> Iterator[Verdict]:
     """Find pods and accounts whose token is mounted: the pod's field wins, and unset twice means mounted."""
     accounts: dict[tuple[str, str], list[Obj]] = {}
+    refused = _refused_by_all(stack)
     for resource, obj in stack.objects:
         if obj.is_a("ServiceAccount", ""):
             # A patch without the field leaves it as the account has it.
             if not obj.patch or obj.body.get(_FIELD) is not None:
                 accounts.setdefault((obj.namespace, obj.name), []).append(obj)
-            if not listed(obj.namespace, obj.name, settings.token_accounts):
+            declared = listed(obj.namespace, obj.name, settings.token_accounts)
+            if not declared and (obj.namespace, obj.name) not in refused:
                 yield from _account(resource, obj)
     for resource, pod in stack.pods:
         yield from _pod(resource, pod, accounts, settings)
+
+
+def _refused_by_all(stack: Stack) -> set[tuple[str, str]]:
+    """Accounts whose every pod of the program refuses the token itself: what the account offers reaches none."""
+    answers: dict[tuple[str, str], list[bool]] = {}
+    for _, pod in stack.pods:
+        name = account_of(pod)
+        if isinstance(name, str):
+            answers.setdefault((pod.obj.namespace, name), []).append(account_setting(pod, _FIELD) is False)
+    return {account for account, refusals in answers.items() if all(refusals)}
 
 
 def _account(resource: Resource, obj: Obj) -> Iterator[Verdict]:

@@ -24,7 +24,7 @@ def command(project: Path, pulumi: FakePulumi, tmp_path: Path) -> StackCommand:
     """A stack kept in a folder of the test; making it writes the salt as Pulumi does, into the folder it runs in."""
     pulumi.answer("stack", "ls", out="[]")
     pulumi.answer("stack", "init", writes={"Pulumi.dev.yaml": SALT})
-    env = {"PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}"}
+    env = {"PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}?metadata=skip"}
     return StackCommand(
         project, "dev", pulumi.engine(), env, state_dir=tmp_path / "stack", transcript=tmp_path / "transcript.txt"
     )
@@ -114,7 +114,7 @@ def living(tmp_path: Path) -> Iterator[int]:
 
 
 def lock(command: StackCommand, pid: int | None, stack: str = "dev") -> Path:
-    backend = Path(command.env["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    backend = Path(command.env["PULUMI_BACKEND_URL"].removeprefix("file://").partition("?")[0])
     path = backend / ".pulumi" / "locks" / "organization" / "trial" / stack / "1234.json"
     path.parent.mkdir(parents=True)
     path.write_text("" if pid is None else json.dumps({"pid": pid, "username": "mei"}))
