@@ -70,7 +70,7 @@ def traffic_policy(model: str, stable: Release, *, replicas: int) -> kinds.Backe
 
     The rate limit is split over the proxies, each of which counts by itself and for each of the model's paths.
     """
-    capacity = replicas * stable.parameters.max_num_seqs * (1 + WAITING_PER_RUNNING)
+    capacity = replicas * stable.requests_at_once * (1 + WAITING_PER_RUNNING)
     return kinds.BackendTrafficPolicySpec(
         target_refs=[shared.TargetRef(kind="HTTPRoute", name=model)],
         rate_limit=kinds.RateLimit(

@@ -8,12 +8,13 @@ from lantau.capacity.alternatives import Alternative, alternatives
 from lantau.capacity.cards import card_memory
 from lantau.capacity.cases import UNKNOWNS, Question
 from lantau.capacity.engines import engine_of
-from lantau.capacity.fit import Fit, Verdict
+from lantau.capacity.fit import Binding, Fit, Verdict
 from lantau.capacity.formats import format_in_name
-from lantau.capacity.request import Flags
+from lantau.capacity.request import CardMemory, Flags
+from lantau.capacity.startup import CONTEXT_GIB
 from lantau.catalog.architecture import Architecture
 from lantau.catalog.architectures import architecture, architecture_from_file, format_of
-from lantau.release.model import Release
+from lantau.release.model import Release, Workflow
 
 
 def question_of(release: Release, card: str, folder: Path) -> Question:
@@ -23,7 +24,7 @@ def question_of(release: Release, card: str, folder: Path) -> Question:
     file lies, from which `model.config` is read. Raises one of UNKNOWNS when something in it is not known.
     """
     memory = card_memory(card)
-    parameters = release.parameters
+    parameters = release.flags
     model = _architecture(release, folder)
     return Question(
         model=model,
@@ -42,15 +43,30 @@ def question_of(release: Release, card: str, folder: Path) -> Question:
 
 
 def fit_release(release: Release, card: str, folder: Path) -> Fit:
-    """The estimate for one pod of a release; UNKNOWN with the reason where something is not known."""
+    """The estimate for one pod of a release; UNKNOWN with the reason where something is not known.
+
+    A workflow has no rules of memory: what was measured of it is held against the card.
+    """
     try:
+        if release.workflow is not None:
+            return _measured(release.workflow, card_memory(card))
         return question_of(release, card, folder).answer()
     except UNKNOWNS as error:
         return Fit(Verdict.UNKNOWN, str(error.args[0]))
 
 
+def _measured(workflow: Workflow, card: CardMemory) -> Fit:
+    room = card.gib - CONTEXT_GIB[1]
+    told = f"{workflow.memory_gib:.1f} GiB were measured, and the card has {room:.1f} GiB beside its own context"
+    if workflow.memory_gib > room:
+        return Fit(Verdict.DOES_NOT_FIT, told, Binding.MEMORY)
+    return Fit(Verdict.FITS, told)
+
+
 def changes_for(release: Release, card: str, folder: Path) -> list[Alternative]:
-    """Changes after which a release that does not fit would; raises as `question_of` does."""
+    """Changes after which a release that does not fit would; raises as `question_of` does. None for a workflow."""
+    if release.workflow is not None:
+        return []
     asked = question_of(release, card, folder)
     return alternatives(asked.model, asked.card, asked.engine, asked.flags, format_name=asked.format_name)
 

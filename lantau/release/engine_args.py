@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from lantau.catalog import Card
 from lantau.release.model import GRACE_MARGIN_SECONDS, Release
 
-ConfigValue = bool | int | float | str | list[str]
+ConfigValue = bool | int | float | str | list[str] | dict[str, str]
 
 WEIGHTS_PATH: Final = "/models/weights"
 """Where the weights are mounted, read-only."""
@@ -112,12 +112,13 @@ _VLLM_ROUTES = (
     Route("chat-completions", "/v1/chat/completions", "POST"),
     Route("completions", "/v1/completions", "POST"),
     Route("embeddings", "/v1/embeddings", "POST"),
+    Route("transcriptions", "/v1/audio/transcriptions", "POST"),
     Route("models", "/v1/models", "GET"),
 )
 
 
 def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch:
-    parameters = release.parameters
+    parameters = release.flags
     # Several cards without P2P hang in NCCL and in vLLM's own all-reduce unless both are told.
     without_p2p = release.gpus > 1 and not all(card.p2p for card in cards)
     config: dict[str, ConfigValue] = {
@@ -178,13 +179,72 @@ def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch
     )
 
 
-_ENGINES: Final[Mapping[str, Callable[[Release, str, Collection[Card]], Launch]]] = {"vllm": _vllm}
+_COMFYUI_PORT = 8188
+# Not among them: /free, /interrupt, /upload, /userdata, /object_info and the pages; anyone could stop others' work.
+_COMFYUI_ROUTES = (
+    Route("prompt", "/prompt", "POST"),
+    Route("queue", "/queue", "GET"),
+    Route("history", "/history", "GET"),
+    Route("view", "/view", "GET"),
+)
+_COMFYUI_MODELS: Final = ("checkpoints", "clip", "controlnet", "diffusion_models", "loras", "text_encoders", "vae")
+"""Folders of the weights' image by the kind of model that they hold."""
+
+
+def _comfyui(release: Release, served_name: str, cards: Collection[Card]) -> Launch:
+    largest_gib = _largest_weights_gib(release, cards)
+    environment = {
+        "DO_NOT_TRACK": "1",
+        "HF_HUB_OFFLINE": "1",
+        "HOME": CACHE_PATH,
+        "TRITON_CACHE_DIR": f"{CACHE_PATH}/triton",
+        "USER": "lantau",
+        "XDG_CACHE_HOME": f"{CACHE_PATH}/xdg",
+    }
+    return Launch(
+        # Relative to the working directory of the image, which is ComfyUI's own.
+        command=(
+            "python",
+            "main.py",
+            "--listen",
+            "0.0.0.0",  # noqa: S104 - a pod's own address; the NetworkPolicy decides who reaches it
+            "--port",
+            str(_COMFYUI_PORT),
+            "--disable-auto-launch",
+            "--extra-model-paths-config",
+            f"{CONFIG_FOLDER}/{ENGINE_FILE}",
+            "--output-directory",
+            f"{CACHE_PATH}/output",
+            "--temp-directory",
+            f"{CACHE_PATH}/temp",
+            "--input-directory",
+            f"{CACHE_PATH}/input",
+            "--user-directory",
+            f"{CACHE_PATH}/user",
+        ),
+        config={served_name: {"base_path": WEIGHTS_PATH, **{kind: kind for kind in _COMFYUI_MODELS}}},
+        environment=environment,
+        port=_COMFYUI_PORT,
+        # It has no route of its own for health; this one answers once the server and its card are there.
+        health_path="/system_stats",
+        routes=_COMFYUI_ROUTES,
+        startup_seconds=LEAST_STARTUP_SECONDS,
+        pull_seconds=_tens(math.ceil((ENGINE_IMAGE_GIB + largest_gib) / NETWORK_GIB_PER_SECOND)),
+    )
+
+
+_ENGINES: Final[Mapping[str, Callable[[Release, str, Collection[Card]], Launch]]] = {
+    "vllm": _vllm,
+    "comfyui": _comfyui,
+}
 
 
 def _largest_weights_gib(release: Release, cards: Collection[Card]) -> float:
     """Weights that could fit at all: a release does not say how large its weights are, its cards do."""
     largest_card = max((card.memory_gib for card in cards), default=0.0)
-    return release.gpus * largest_card * release.parameters.gpu_memory_utilization
+    if release.workflow is not None:
+        return release.workflow.memory_gib
+    return release.gpus * largest_card * release.flags.gpu_memory_utilization
 
 
 def _tens(seconds: int) -> int:

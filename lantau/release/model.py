@@ -45,8 +45,8 @@ class Weights(Frozen):
 class Engine(Frozen):
     """The inference engine."""
 
-    kind: Literal["vllm"] = Field(examples=["vllm"])
-    """Kind of the engine."""
+    kind: Literal["vllm", "comfyui"] = Field(examples=["vllm"])
+    """Kind of the engine: vllm for language, embedding and speech models, comfyui for workflows of images."""
     version: Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$"), Field(examples=["0.19.0"])]
     """Version of the engine in the image; flags and metrics depend on it."""
     image: ImageByDigest
@@ -62,7 +62,7 @@ class Engine(Frozen):
 
     @model_validator(mode="after")
     def _drains(self) -> Self:
-        if self.release_line < FIRST_VERSION_WITH_DRAIN:
+        if self.kind == "vllm" and self.release_line < FIRST_VERSION_WITH_DRAIN:
             raise RuleViolation(
                 ("version",),
                 f"vLLM {self.version} cuts running requests when a pod stops; it drains from 0.18.0 on",
@@ -101,6 +101,15 @@ class Parameters(Frozen):
         return self
 
 
+class Workflow(Frozen):
+    """What an engine of workflows runs. It works on one task after the other and keeps the rest in its queue."""
+
+    memory_gib: float = Field(gt=0, le=1024, examples=[18.5])
+    """Largest memory of the card that the workflow was seen to take, GiB, as the test stage measured it."""
+    requests_at_once: int = Field(default=32, ge=1, le=4096)
+    """Connections that one pod takes at once; tasks beyond the one that runs wait in its queue."""
+
+
 class Resources(Frozen):
     """What a pod gets besides its cards."""
 
@@ -123,15 +132,35 @@ class Limits(Frozen):
 
     requests_per_second: int = Field(ge=1, le=100_000, examples=[20])
     """Requests that the gateway lets through each second, for the whole model."""
-    answer_tokens: int = Field(ge=1, le=1_000_000, examples=[4096])
+    answer_tokens: int | None = Field(default=None, ge=1, le=1_000_000, examples=[4096])
     """Longest answer, tokens."""
-    tokens_per_second: float = Field(gt=0, le=10_000, examples=[25])
+    tokens_per_second: float | None = Field(default=None, gt=0, le=10_000, examples=[25])
     """Slowest rate at which one answer grows under full load, tokens a second, as the load test measured it."""
+    answer_seconds: int | None = Field(default=None, ge=1, le=86_400, examples=[120])
+    """Longest time of one answer, seconds, for engines that write no tokens."""
 
     @property
     def longest_answer_seconds(self) -> int:
-        """Time that the longest answer takes at the slowest rate, seconds."""
-        return math.ceil(self.answer_tokens / self.tokens_per_second)
+        """Time that the longest answer takes, at the slowest rate where it is written token by token, seconds."""
+        if self.answer_tokens is not None and self.tokens_per_second is not None:
+            return math.ceil(self.answer_tokens / self.tokens_per_second)
+        return self.answer_seconds or 0
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        by_tokens = [self.answer_tokens, self.tokens_per_second]
+        if self.answer_seconds is not None and by_tokens != [None, None]:
+            raise RuleViolation(
+                ("answer_seconds",), "the longest answer is told by tokens or by seconds, and both are given"
+            )
+        if self.answer_seconds is None and None in by_tokens:
+            missing = "answer_tokens" if self.answer_tokens is None else "tokens_per_second"
+            raise RuleViolation(
+                (missing,),
+                "the longest answer must be known: answer_tokens with tokens_per_second, or answer_seconds",
+                fix="limits: {answer_tokens: 4096, tokens_per_second: 25}   # or answer_seconds: 120",
+            )
+        return self
 
 
 class Release(Frozen):
@@ -141,21 +170,52 @@ class Release(Frozen):
     """Weights."""
     engine: Engine
     """Engine that loads them."""
-    parameters: Parameters
-    """Flags of the engine."""
+    parameters: Parameters | None = None
+    """Flags of vLLM."""
+    workflow: Workflow | None = None
+    """What ComfyUI runs."""
     resources: Resources
     """What each pod gets."""
     limits: Limits
     """What callers may ask for; drain and time-outs follow from it."""
 
     @model_validator(mode="after")
-    def _answer_fits(self) -> Self:
-        if self.limits.answer_tokens >= self.parameters.max_model_len:
+    def _described(self) -> Self:
+        needed, other = ("parameters", "workflow") if self.engine.kind == "vllm" else ("workflow", "parameters")
+        if getattr(self, other) is not None:
+            raise RuleViolation((other,), f"{self.engine.kind} does not read this; it has {needed}")
+        if getattr(self, needed) is None:
+            fix = "parameters: {max_model_len: 16384, max_num_seqs: 64, max_num_batched_tokens: 8192}"
             raise RuleViolation(
-                ("limits", "answer_tokens"),
-                f"an answer has to fit with its prompt into max_model_len ({self.parameters.max_model_len})",
+                (needed,),
+                f"is missing, and {self.engine.kind} needs it",
+                fix=fix if needed == "parameters" else "workflow: {memory_gib: <measured peak>}",
             )
         return self
+
+    @model_validator(mode="after")
+    def _answer_fits(self) -> Self:
+        by_tokens, parameters = self.limits.answer_tokens, self.parameters
+        if parameters and by_tokens and by_tokens >= parameters.max_model_len:
+            raise RuleViolation(
+                ("limits", "answer_tokens"),
+                f"an answer has to fit with its prompt into max_model_len ({parameters.max_model_len})",
+            )
+        return self
+
+    @property
+    def flags(self) -> Parameters:
+        """Flags of vLLM; only for a release whose engine is vLLM."""
+        if self.parameters is None:
+            raise TypeError(f"{self.engine.kind} has no such flags")
+        return self.parameters
+
+    @property
+    def requests_at_once(self) -> int:
+        """Requests that one pod takes at once."""
+        if self.workflow is not None:
+            return self.workflow.requests_at_once
+        return self.flags.max_num_seqs
 
     @property
     def digest(self) -> str:
@@ -169,7 +229,7 @@ class Release(Frozen):
     @property
     def gpus(self) -> int:
         """Cards of one pod."""
-        return self.parameters.tensor_parallel_size
+        return 1 if self.parameters is None else self.parameters.tensor_parallel_size
 
     @property
     def drain_seconds(self) -> int:

@@ -62,7 +62,7 @@ def _grown(stack: Stack) -> Iterator[RuleViolation]:
 
 def _concurrency(stack: Stack, releases: Releases) -> Iterator[RuleViolation]:
     for name, model in stack.models.items():
-        places = model.replicas * releases[name, model.stable].parameters.max_num_seqs
+        places = model.replicas * releases[name, model.stable].requests_at_once
         if places < GRAY_USERS:
             yield RuleViolation(
                 ("models", name, "stable"),

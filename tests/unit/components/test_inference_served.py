@@ -129,7 +129,7 @@ def test_the_engines_other_routes_have_no_match() -> None:
     for path in OTHER_ROUTES_OF_VLLM:
         assert path not in rewritten
         assert not {path, f"/chat{path}"} & open_paths
-    assert len(open_paths) == 4
+    assert len(open_paths) == 5
 
 
 def test_a_prefix_can_not_be_matched_by_mistake() -> None:

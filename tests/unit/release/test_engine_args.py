@@ -151,6 +151,12 @@ def test_equal_releases_give_equal_files() -> None:
     assert release_files(release(), started()) == release_files(release(), started())
 
 
-def test_callers_get_four_routes_and_none_that_steers_the_engine() -> None:
+def test_callers_get_five_routes_and_none_that_steers_the_engine() -> None:
     paths = {route.path for route in started().routes}
-    assert paths == {"/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/models"}
+    assert paths == {
+        "/v1/chat/completions",
+        "/v1/completions",
+        "/v1/embeddings",
+        "/v1/audio/transcriptions",
+        "/v1/models",
+    }

@@ -154,7 +154,7 @@ def test_gray_refuses_a_model_that_serves_one_request_after_the_other() -> None:
     stack = load_stack(PROJECT, "hk-gray")
     found = releases_of(stack)
     slow = found["chat", "qwen3-8b-r2"]
-    slow = slow.model_copy(update={"parameters": slow.parameters.model_copy(update={"max_num_seqs": 1})})
+    slow = slow.model_copy(update={"parameters": slow.flags.model_copy(update={"max_num_seqs": 1})})
     (violation,) = release_violations(stack, found | {("chat", "qwen3-8b-r2"): slow})
     assert "takes 2 requests at once" in str(violation)
     assert "[E3-concurrency]" in str(violation)
