@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lantau.cli import check, diagnose, fit, policy_check, releases, rules
+from lantau.cli import advise, check, diagnose, fit, new, policy_check, releases, rules
 from lantau.problems import InvalidInput
 
 app = typer.Typer(
@@ -16,6 +16,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Judge and explain the stacks and releases of an inference platform, without touching any cluster.",
 )
+app.command(help=advise.HELP)(advise.advise)
+app.command(help=new.HELP)(new.new)
 app.command()(check.check)
 app.command(help=fit.HELP)(fit.fit)
 app.command(help=diagnose.HELP)(diagnose.diagnose)

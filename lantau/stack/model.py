@@ -39,6 +39,15 @@ class Stage(StrEnum):
         return self in (Stage.PRODUCTION, Stage.GROWTH)
 
 
+class ScenarioName(StrEnum):
+    """The business that a stack serves (founding document S2, section 9)."""
+
+    ASSISTANT = "assistant"
+    IMAGES = "images"
+    KNOWLEDGE = "knowledge"
+    MEDIA = "media"
+
+
 class Cluster(Frozen):
     """The Kubernetes cluster that the stack owns."""
 
@@ -70,6 +79,8 @@ class Stack(Frozen):
 
     stage: Stage = Field(examples=["production"])
     """test, gray, production or growth; what a stage demands is checked."""
+    scenario: ScenarioName | None = Field(default=None, examples=["assistant"])
+    """Business that the stack serves: assistant, images, knowledge or media; `lantau advise --stack` goes by it."""
     cluster: Cluster
     """Where the stack is deployed."""
     protect_data: bool = True
