@@ -162,7 +162,11 @@ def stack_text(scenario: ScenarioName, stage: Stage, name: str) -> str:
     told = starts().scenarios[scenario]
     start = told.stages[stage]
     stack = CommentedMap(stage=stage.value, scenario=scenario.value)
-    stack["cluster"] = _line({"context": name}, "replace: the cluster's context in your kubeconfig", "context")
+    stack["cluster"] = CommentedMap(context=name, storage_class="local-nvme")
+    stack["cluster"].yaml_add_eol_comment("replace: the cluster's context in your kubeconfig", "context")
+    stack["cluster"].yaml_add_eol_comment(
+        "replace: your StorageClass, or away for the cluster's default", "storage_class"
+    )
     stack["pools"] = _pools(start)
     stack["secrets"] = CommentedMap(region="ap-east-1", account=DoubleQuotedScalarString("123456789012"))
     stack["secrets"].yaml_add_eol_comment("replace: your AWS account", "account")

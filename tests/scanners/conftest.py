@@ -27,9 +27,16 @@ def programs() -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def manifests(tmp_path_factory: pytest.TempPathFactory) -> scan.Manifests:
-    """All stacks, rendered."""
+    """All stacks of the repository, and of every business that `lantau new` writes, rendered."""
     root = tmp_path_factory.mktemp("manifests")
-    return scan.Manifests(root, tuple(file for stack in rendering.stacks() for file in rendering.render(stack, root)))
+    projects = (rendering.ROOT, rendering.scenario_project(tmp_path_factory.mktemp("scenarios")))
+    files = (
+        file
+        for project in projects
+        for stack in rendering.stacks(project)
+        for file in rendering.render(stack, root, project)
+    )
+    return scan.Manifests(root, tuple(files))
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +12,8 @@ from typing import Any, Final
 import pulumi
 import yaml  # type: ignore[import-untyped]
 
+from lantau.scenarios import write_scenario
+from lantau.stack.model import ScenarioName, Stage
 from tests.unit.components.recording import Recorded, record
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -18,26 +21,35 @@ CLUSTER: Final = "_cluster"
 """Stands for the namespace of objects that have none."""
 
 
-def stacks() -> list[str]:
+def stacks(root: Path = ROOT) -> list[str]:
     """Names of all stacks: a stack that is added is scanned from then on."""
-    return sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+    return sorted(path.name.split(".")[1] for path in root.glob("Pulumi.*.yaml"))
 
 
-def recorded(stack: str) -> Recorded:
+def scenario_project(folder: Path) -> Path:
+    """The program with a stack of each business as it goes live, written by `lantau new`."""
+    for name in ("__main__.py", "Pulumi.yaml"):
+        shutil.copy(ROOT / name, folder / name)
+    for scenario in ScenarioName:
+        write_scenario(folder, scenario, Stage.PRODUCTION, f"{scenario}-new")
+    return folder
+
+
+def recorded(stack: str, root: Path = ROOT) -> Recorded:
     """What the program registers for a stack. Pulumi's configuration is left as it was."""
-    config = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))["config"]
+    config = yaml.safe_load((root / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8"))["config"]
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     pulumi.runtime.set_all_config(texts)
     try:
-        return record(lambda: runpy.run_path(str(ROOT / "__main__.py"), run_name="program") and None)
+        return record(lambda: runpy.run_path(str(root / "__main__.py"), run_name="program") and None)
     finally:
         pulumi.runtime.set_all_config({})
 
 
-def render(stack: str, folder: Path) -> list[Path]:
+def render(stack: str, folder: Path, root: Path = ROOT) -> list[Path]:
     """Write the Kubernetes objects of a stack below `folder`: `<stack>/<namespace>/<Kind>/<name>.yaml`."""
     written = []
-    for resource in recorded(stack).resources:
+    for resource in recorded(stack, root).resources:
         if not resource.type.startswith("kubernetes:"):
             continue
         manifest = plain(resource.inputs)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from lantau.stack.model import ScenarioName
 from tests.scanners import rendering, scan
 
 ACCEPTED = scan.accepted(Path(__file__).with_name("accepted.yaml"))
@@ -37,7 +38,7 @@ def test_every_acceptance_of_a_scanner_is_needed(scanner: str, scanned: Scan) ->
 
 @pytest.mark.parametrize("scanner", MANIFEST_SCANNERS)
 def test_a_scanner_judges_every_object_that_it_knows(scanner: str, scanned: Scan, manifests: scan.Manifests) -> None:
-    assert set(manifests.stacks()) == set(rendering.stacks())
+    assert set(manifests.stacks()) == {*rendering.stacks(), *(f"{scenario}-new" for scenario in ScenarioName)}
     known = KUBE_SCORE_KINDS if scanner == "kube-score" else {file.parent.name for file in manifests.files}
     assert scanned(scanner).judged >= sum(file.parent.name in known for file in manifests.files)
 
