@@ -54,7 +54,7 @@ lint: $(READY) ## style and types
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 
-bench: $(READY) ## previews of hk-prod with and without the pack and flat; policy-check over 10,000 manifests
+bench: $(READY) ## previews of hk-prod with and without the pack and flat; policy-check over 10,000 manifests; lantau fit
 	@$(PY) -m compileall -q $(PACKAGES)
 	exec $(PY) -m bench
 
