@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from lantau.cli import advise, check, diagnose, fit, new, policy_check, releases, rules
+from lantau.cli import advise, check, diagnose, fit, new, policy_check, releases, rollout, rules
 from lantau.problems import InvalidInput
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command(help=fit.HELP)(fit.fit)
 app.command(help=diagnose.HELP)(diagnose.diagnose)
 app.command()(releases.releases)
 app.command()(rules.rules)
+app.command()(rollout.rollout)
 app.command("policy-check", help=policy_check.HELP)(policy_check.policy_check)
 
 

@@ -24,6 +24,17 @@ MAY_IMPORT = {
     "sandbox": {"sandbox", "lantau"},
     "workflow": {"workflow", "sandbox", "lantau"},
 }
+GROUND = {"problems", "modelling", "yamlfile", "labels"}
+INSIDE_LANTAU = {
+    "catalog": set[str](),
+    "release": {"catalog"},
+    "stack": {"catalog", "release", "audit"},
+    "capacity": {"catalog", "release"},
+    "report": {"capacity"},
+    "diagnose": set[str](),
+    "scenarios": {"catalog", "release", "stack", "capacity"},
+}
+"""What each package of lantau/ may import of the others (docs/decisions/0012)."""
 POLICY_CHECK = ("lantau/cli/policy_check.py", "policies.check")
 """The one import against the arrows: the command line mounts the pack's checker (docs/decisions/0007)."""
 OURS = {*MAY_IMPORT, "bench", "tests"}
@@ -78,6 +89,17 @@ def crossing(package: str, allowed: set[str], judged: set[str]) -> list[str]:
 def test_packages_import_only_what_lies_below_them(package: str) -> None:
     assert sources(package), f"{package} has no files: the test would hold for nothing"
     assert crossing(package, MAY_IMPORT[package], OURS) == []
+
+
+@pytest.mark.parametrize("package", INSIDE_LANTAU)
+def test_packages_of_plain_python_import_only_what_lies_below_them(package: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in sources(f"lantau/{package}")
+        for name, line in imports(path)
+        if name.startswith("lantau.") and name.split(".")[1] not in INSIDE_LANTAU[package] | GROUND | {package}
+    ]
+    assert found == []
 
 
 def test_the_command_line_loads_the_pack_only_when_it_is_asked_to_judge() -> None:
