@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,9 @@ class CaseError(ValueError):
 class Case(BaseModel):
     """One case. Keys that the estimator does not need, such as the observation itself, are left alone."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", hide_input_in_errors=True, coerce_numbers_to_str=True, allow_inf_nan=False
+    )
 
     id: str = Field(description="Name of the case, repeated in the answer.")
     model: str = Field(description="Name of the model as published.")
@@ -67,12 +70,19 @@ def read_case(line: str, number: int) -> Case:
     if not isinstance(content, dict):
         raise CaseError(f"line {number}: must be one JSON object such as {EXAMPLE}")
     try:
-        # A key without a value is a key that was left out.
+        return case_of(content)
+    except CaseError as error:
+        raise CaseError(f"line {number}: {error}") from None
+
+
+def case_of(content: Mapping[str, object]) -> Case:
+    """The case with these keys, of which those without a value count as left out; raises CaseError with the field."""
+    try:
         return Case.model_validate({key: value for key, value in content.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise CaseError(f"line {number}: {where}: {first['msg']}") from None
+        raise CaseError(f"{where}: {first['msg']}") from None
 
 
 @dataclass(frozen=True, slots=True)

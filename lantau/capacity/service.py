@@ -93,7 +93,7 @@ def sized(
         raise UnservableError(
             f"a request of {length:,} tokens is longer than the context of {asked.flags.max_model_len:,}"
         )
-    if length > asked.model.max_positions:
+    if asked.model.max_positions and length > asked.model.max_positions:
         raise UnservableError(
             f"a request of {length:,} tokens is longer than the model's {asked.model.max_positions:,}"
         )

@@ -209,7 +209,8 @@ def _linear(text: Config, hidden: int) -> Attention:
 
 
 def _positions(text: Config) -> int:
-    limit = number(text, "max_position_embeddings", "seq_length", "n_positions", "model_max_length", default=0)
+    names = ("max_position_embeddings", "seq_length", "n_positions", "max_target_positions", "model_max_length")
+    limit = number(text, *names, default=0)
     scaling = text.get("rope_scaling") or text.get("rope_parameters") or {}
     if isinstance(scaling, Mapping):
         kind = str(scaling.get("rope_type", scaling.get("type", "")))

@@ -39,19 +39,20 @@ def write_chart(file: Path, found: Sequence[Judged]) -> None:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     kinds: dict[str, str] = {}
-    widest = max(max(rank.total, needed(rank)) for _, rank, _ in rows)
-    for place, (title, rank, verdict) in enumerate(reversed(rows)):
+    widest = max(max(row.rank.total, needed(row.rank, cached=row.cached)) for row in rows)
+    for place, row in enumerate(reversed(rows)):
+        rank = row.rank
         left = 0.0
-        for part in segments(rank):
+        for part in segments(rank, cached=row.cached):
             axes.barh(place, part.gib, left=left, height=0.5, color=part.colour, edgecolor="white", linewidth=0.5)
             if part.gib > widest * 0.055:
                 axes.text(left + part.gib / 2, place, f"{part.gib:.1f}", ha="center", va="center", fontsize=8)
             kinds.setdefault(part.name, part.colour)
             left += part.gib
         axes.plot([rank.total, rank.total], [place - 0.34, place + 0.34], color="black", linewidth=1.5)
-        axes.text(0, place + 0.33, title, ha="left", va="bottom", fontsize=9)
-        colour = VERDICT_COLOURS.get(verdict, "black")
-        axes.text(widest, place + 0.36, verdict, ha="right", va="bottom", fontsize=9, color=colour, weight="bold")
+        axes.text(0, place + 0.33, row.title, ha="left", va="bottom", fontsize=9)
+        colour = VERDICT_COLOURS.get(row.verdict, "black")
+        axes.text(widest, place + 0.36, row.verdict, ha="right", va="bottom", fontsize=9, color=colour, weight="bold")
     axes.set_ylim(-0.5, len(rows) - 0.15)
     axes.set_xlim(0, widest * 1.02)
     axes.set_yticks([])

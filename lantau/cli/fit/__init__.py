@@ -120,7 +120,7 @@ def fit(
 
         fit_stack(root, stack, as_json=as_json, chart=chart)
         return
-    from lantau.capacity.cases import Case
+    from lantau.capacity.cases import CaseError, case_of
     from lantau.capacity.sizing import Load, Prices
     from lantau.cli.fit.single import Wanted, fit_model
 
@@ -128,24 +128,28 @@ def fit(
         refuse("--requests-per-second must be above 0 and at most 1,000,000")
     if gpu_memory_utilization is not None and gpu_memory_utilization <= 0:
         refuse("--gpu-memory-utilization must be above 0, such as 0.9")
-    question = Case(
-        id=model or str(config),
-        model=model or str(config),
-        engine=engine,
-        engine_version=engine_version,
-        gpu=card,
-        dtype=dtype,
-        quant=quantization,
-        kv_dtype=kv_cache_dtype,
-        tp=tensor_parallel_size,
-        pp=pipeline_parallel_size,
-        max_model_len=max_model_len,
-        gpu_memory_utilization=gpu_memory_utilization,
-        max_num_seqs=max_num_seqs,
-        max_num_batched_tokens=max_num_batched_tokens,
-        block_size=block_size,
-        enforce_eager=enforce_eager,
-    )
+    given_flags = {
+        "id": model or str(config),
+        "model": model or str(config),
+        "engine": engine,
+        "engine_version": engine_version,
+        "gpu": card,
+        "dtype": dtype,
+        "quant": quantization,
+        "kv_dtype": kv_cache_dtype,
+        "tp": tensor_parallel_size,
+        "pp": pipeline_parallel_size,
+        "max_model_len": max_model_len,
+        "gpu_memory_utilization": gpu_memory_utilization,
+        "max_num_seqs": max_num_seqs,
+        "max_num_batched_tokens": max_num_batched_tokens,
+        "block_size": block_size,
+        "enforce_eager": enforce_eager,
+    }
+    try:
+        question = case_of(given_flags)
+    except CaseError as error:
+        refuse(str(error))
     wanted = Wanted(
         question,
         config,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -54,16 +55,17 @@ def fit_cases(source: str, *, as_json: bool, chart: Path | None) -> None:
 @contextmanager
 def _opened(source: str) -> Iterator[TextIO]:
     if source == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")
         yield sys.stdin
         return
     path = Path(source)
     try:
-        with path.open(encoding="utf-8") as file:
+        # A line that is no text is no case either; it must not keep the others from being answered.
+        with path.open(encoding="utf-8", errors="replace") as file:
             yield file
     except OSError as error:
         refuse(f"{source}: cannot be read: {error.strerror}")
-    except UnicodeDecodeError:
-        refuse(f"{source}: is no UTF-8 text; a file of cases has one JSON object a line")
 
 
 def _table(found: list[tuple[Case, Fit]]) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lantau.capacity.alternatives import WIDEST_TENSOR, alternatives
 from lantau.capacity.cases import UNKNOWNS, Case, Question, answer, question
-from lantau.capacity.fit import Fit, Verdict
+from lantau.capacity.fit import Binding, Fit, Verdict
 from lantau.capacity.service import TYPICAL_CONTEXT, UnservableError, device_of, sized, speeds
 from lantau.capacity.sizing import Load, Prices, Size
 from lantau.capacity.throughput import Range, Speed
@@ -93,8 +93,12 @@ def _print(wanted: Wanted, asked: Question, found: Fit) -> None:
     out.print(found.reason, soft_wrap=True)
     rank = found.rank
     if rank is not None:
-        out.print(bar(rank))
-        out.print(legend(rank), soft_wrap=True)
+        cached = found.pool is not None
+        out.print(bar(rank, cached=cached))
+        out.print(legend(rank, cached=cached), soft_wrap=True)
+    if found.binding is Binding.RULE:
+        # What breaks a rule does not start, whatever room there would be.
+        return
     if found.tokens_high:
         out.print(
             f"cache: {found.tokens or 0:,} tokens ({found.tokens_low or 0:,} to {found.tokens_high or 0:,}), "

@@ -74,5 +74,6 @@ def _print(title: str, found: Fit) -> None:
     out.print(f"[bold {colour}]{found.verdict.value}[/]: {title}", soft_wrap=True)
     out.print(f"  {found.reason}", soft_wrap=True)
     if found.rank is not None:
-        out.print("  ", bar(found.rank), sep="")
-        out.print("  ", legend(found.rank), sep="", soft_wrap=True)
+        cached = found.pool is not None
+        out.print("  ", bar(found.rank, cached=cached), sep="")
+        out.print("  ", legend(found.rank, cached=cached), sep="", soft_wrap=True)

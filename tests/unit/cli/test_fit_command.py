@@ -107,6 +107,9 @@ def test_a_mig_instance_is_judged_as_a_device_of_its_own() -> None:
         (("Qwen/Qwen3-8B", "--requests-per-second", "1"), "add --card"),
         (("Qwen/Qwen3-8B", *CARD, "--index", "x.json"), "--index goes with --config"),
         (("--cases", "no-such-file.jsonl"), "no-such-file.jsonl: cannot be read"),
+        (("Qwen/Qwen3-8B", *CARD, "--context", "99999999999"), "max_model_len"),
+        (("Qwen/Qwen3-8B", *CARD, "--tp", "100000"), "tp"),
+        (("Qwen/Qwen3-8B", *CARD, "--block-size", "1000000"), "block_size"),
     ],
 )
 def test_wrong_input_is_refused_with_what_would_be_right(arguments: Sequence[str], said: str) -> None:
@@ -176,6 +179,36 @@ def test_a_line_that_is_no_case_is_named_and_the_others_are_answered(line: str, 
     assert result.exit_code == 2
     assert said in result.stderr
     assert [one["id"] for one in answers(result)] == ["a", "a"]
+
+
+def test_bytes_that_are_no_text_cost_their_own_line_only(tmp_path: Path) -> None:
+    right = json.dumps({"id": 7, "model": "Qwen/Qwen3-8B", "gpu": "RTX 4090"}).encode()
+    (tmp_path / "cases.jsonl").write_bytes(right + b"\n\xff\xfe\x00\n" + right + b"\n")
+    result = run("--cases", str(tmp_path / "cases.jsonl"), "--json")
+    assert result.exit_code == 2
+    assert "line 2: is no JSON" in result.stderr
+    assert [one["id"] for one in answers(result)] == ["7", "7"]
+
+
+def test_what_breaks_a_rule_is_not_offered_a_larger_card() -> None:
+    result = run("Qwen/Qwen3-8B", *CARD, "--tp", "3")
+    assert result.exit_code == 1
+    assert "32 attention heads cannot be divided by tensor parallelism 3" in result.stdout
+    assert "larger card" not in result.stdout
+    assert "requests of" not in result.stdout
+
+
+def test_a_model_that_writes_no_text_keeps_no_cache() -> None:
+    result = run("BAAI/bge-m3", *CARD)
+    assert result.exit_code == 0
+    assert "it keeps no cache" in result.stdout
+    assert "= cache" not in result.stdout
+
+
+def test_a_request_longer_than_a_speech_model_writes_is_refused() -> None:
+    result = run("openai/whisper-large-v3", *CARD, "--requests-per-second", "5")
+    assert result.exit_code == 2
+    assert "longer than the model's 448" in result.stderr
 
 
 def test_a_case_of_something_unknown_is_answered_as_unknown_with_the_reason() -> None:
