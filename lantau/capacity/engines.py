@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final
+
+from lantau.catalog.engines import engines
 
 Version = tuple[int, ...]
 
@@ -42,7 +44,7 @@ class Engine:
     """None when it is not known; bounds then span the versions in use."""
     share: Share = Share.TOTAL
     utilisation: float = 0.90
-    """Share of the card taken when no flag says otherwise."""
+    """Share of the card taken when no flag says otherwise; from the catalogue of engines."""
     sampler_copies: float = 9.53
     """Copies of the logits (sequences × vocabulary × 4 bytes) that live at once."""
     sampler_spread: tuple[float, float] = (9.53, 9.53)
@@ -102,10 +104,9 @@ def engine_of(kind: str, version_text: str | None, *, fabric: bool) -> Engine:
     """The engine; `fabric`: whether the cards have NVLink, which makes newer releases reserve more beside the pool."""
     version = parse_version(version_text)
     name = ALIASES.get(kind.lower(), kind.lower())
-    if name == "vllm":
-        return _vllm(version, fabric=fabric)
-    if name in _OTHERS:
-        return _OTHERS[name](version)
+    if name in KINDS:
+        found = _vllm(version, fabric=fabric) if name == "vllm" else _OTHERS[name](version)
+        return replace(found, utilisation=engines()[name].utilisation_at(version))
     raise UnknownEngineError(f"{kind!r} is no engine whose memory is known; known are {', '.join(KINDS)}")
 
 
@@ -132,7 +133,6 @@ def _vllm(version: Version | None, *, fabric: bool) -> Engine:
     return Engine(
         "vllm",
         version,
-        utilisation=0.92 if line >= (0, 22) else 0.90,
         sampler_copies=3.66,
         sampler_spread=in_use,
         alone=(0.05, 0.25, 0.5),
@@ -144,7 +144,7 @@ def _vllm(version: Version | None, *, fabric: bool) -> Engine:
 
 _OTHERS: Final[dict[str, Callable[[Version | None], Engine]]] = {
     "sglang": lambda version: Engine(
-        "sglang", version, share=Share.STATIC, utilisation=0.88, alone=(0.3, 0.6, 1.2), parallel=(0.5, 1.2, 2.5)
+        "sglang", version, share=Share.STATIC, alone=(0.3, 0.6, 1.2), parallel=(0.5, 1.2, 2.5)
     ),
     "tensorrt-llm": lambda version: Engine(
         "tensorrt-llm", version, share=Share.FREE, alone=(0.3, 0.7, 1.5), parallel=(0.5, 1.2, 2.5)
@@ -153,7 +153,6 @@ _OTHERS: Final[dict[str, Callable[[Version | None], Engine]]] = {
         "tgi",
         version,
         share=Share.FREE,
-        utilisation=0.95,
         window_savings=False,
         large_batches=False,
         alone=(0.3, 0.6, 1.2),
@@ -163,7 +162,6 @@ _OTHERS: Final[dict[str, Callable[[Version | None], Engine]]] = {
         "transformers",
         version,
         share=Share.DEMAND,
-        utilisation=1.0,
         sampler_copies=1.0,
         sampler_spread=(1.0, 1.0),
         alone=(0.0, 0.03, 0.6),
@@ -172,7 +170,6 @@ _OTHERS: Final[dict[str, Callable[[Version | None], Engine]]] = {
         "llama.cpp",
         version,
         share=Share.DEMAND,
-        utilisation=1.0,
         sampler_copies=1.0,
         sampler_spread=(1.0, 2.0),
         alone=(0.2, 0.4, 0.8),

@@ -1,7 +1,7 @@
 """What is read from Prometheus: one expression a signal, with the unit of its values.
 
-Names are those that vLLM, the DCGM exporter, kube-state-metrics, Envoy and the blackbox exporter have today. Names that
-vLLM removed (`vllm:gpu_cache_usage_perc`, `vllm:num_requests_swapped` …) answer nothing and are not asked for.
+Names of the engine's metrics are those of the catalogue, which also lists the ones that vLLM removed; the others are
+those that the DCGM exporter, kube-state-metrics, Envoy and the blackbox exporter have today.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from lantau.catalog.engines import engines
 from lantau.labels import NAMESPACE_INFERENCE
 
 PATH_JOB: Final = "lantau-path"
@@ -37,12 +38,15 @@ class Signal:
         return self.expression.replace("$window", window)
 
 
-def _quantile(metric: str) -> str:
-    return f"histogram_quantile(0.95, sum by (model_name, le) (rate(vllm:{metric}_bucket[$window])))"
+_SERIES: Final = engines()["vllm"].series
 
 
-def _level(metric: str) -> str:
-    return f"avg_over_time(sum by (model_name) (vllm:{metric})[$window:{STEP}])"
+def _quantile(tells: str) -> str:
+    return f"histogram_quantile(0.95, sum by (model_name, le) (rate({_SERIES[tells]}_bucket[$window])))"
+
+
+def _level(tells: str) -> str:
+    return f"avg_over_time(sum by (model_name) ({_SERIES[tells]})[$window:{STEP}])"
 
 
 _NAMESPACE: Final = f'namespace="{NAMESPACE_INFERENCE}"'
@@ -52,33 +56,33 @@ _PROBES: Final = f"a blackbox exporter, job {PATH_JOB}, with the label city"
 _SIGNALS: Final = (
     Signal(
         "cache_used",
-        f"quantile_over_time(0.95, max by (model_name) (vllm:kv_cache_usage_perc)[$window:{STEP}])",
+        f"quantile_over_time(0.95, max by (model_name) ({_SERIES['cache_used']})[$window:{STEP}])",
         "model_name",
         "share",
         _ENGINE,
     ),
     Signal(
         "preemptions",
-        "60 * sum by (model_name) (rate(vllm:num_preemptions_total[$window]))",
+        f"60 * sum by (model_name) (rate({_SERIES['preemptions']}[$window]))",
         "model_name",
         "a minute",
         _ENGINE,
     ),
-    Signal("waiting", _level("num_requests_waiting"), "model_name", "requests", _ENGINE),
-    Signal("running", _level("num_requests_running"), "model_name", "requests", _ENGINE),
+    Signal("waiting", _level("waiting"), "model_name", "requests", _ENGINE),
+    Signal("running", _level("running"), "model_name", "requests", _ENGINE),
     Signal(
         "finished",
-        "sum by (model_name) (rate(vllm:request_success_total[$window]))",
+        f"sum by (model_name) (rate({_SERIES['finished']}[$window]))",
         "model_name",
         "requests/s",
         _ENGINE,
     ),
-    Signal("first_token", _quantile("time_to_first_token_seconds"), "model_name", "s, P95", _ENGINE),
-    Signal("queue_time", _quantile("request_queue_time_seconds"), "model_name", "s, P95", _ENGINE),
-    Signal("token_gap", _quantile("inter_token_latency_seconds"), "model_name", "s, P95", _ENGINE),
-    Signal("answer_time", _quantile("e2e_request_latency_seconds"), "model_name", "s, P95", _ENGINE),
-    Signal("prompt_tokens", _quantile("request_prompt_tokens"), "model_name", "tokens, P95", _ENGINE),
-    Signal("answer_tokens", _quantile("request_generation_tokens"), "model_name", "tokens, P95", _ENGINE),
+    Signal("first_token", _quantile("first_token"), "model_name", "s, P95", _ENGINE),
+    Signal("queue_time", _quantile("queue_time"), "model_name", "s, P95", _ENGINE),
+    Signal("token_gap", _quantile("token_gap"), "model_name", "s, P95", _ENGINE),
+    Signal("answer_time", _quantile("answer_time"), "model_name", "s, P95", _ENGINE),
+    Signal("prompt_tokens", _quantile("prompt_tokens"), "model_name", "tokens, P95", _ENGINE),
+    Signal("answer_tokens", _quantile("answer_tokens"), "model_name", "tokens, P95", _ENGINE),
     Signal(
         "card_busy",
         f"avg by (pod) (avg_over_time(DCGM_FI_DEV_GPU_UTIL{{{_NAMESPACE}}}[$window])) / 100",

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from ruamel.yaml import YAML
 
 from lantau.catalog import Card
+from lantau.catalog.engines import engines
 from lantau.release.model import GRACE_MARGIN_SECONDS, Release
 
 ConfigValue = bool | int | float | str | list[str] | dict[str, str]
@@ -107,7 +108,6 @@ def release_files(release: Release, started: Launch) -> dict[str, str]:
     }
 
 
-_VLLM_PORT = 8000
 _VLLM_ROUTES = (
     Route("chat-completions", "/v1/chat/completions", "POST"),
     Route("completions", "/v1/completions", "POST"),
@@ -118,12 +118,13 @@ _VLLM_ROUTES = (
 
 
 def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch:
+    facts = engines()["vllm"]
     parameters = release.flags
     # Several cards without P2P hang in NCCL and in vLLM's own all-reduce unless both are told.
     without_p2p = release.gpus > 1 and not all(card.p2p for card in cards)
     config: dict[str, ConfigValue] = {
         "host": "0.0.0.0",  # noqa: S104 - a pod's own address; the NetworkPolicy decides who reaches it
-        "port": _VLLM_PORT,
+        "port": facts.port,
         "served-model-name": [served_name],
         "tensor-parallel-size": parameters.tensor_parallel_size,
         "max-model-len": parameters.max_model_len,
@@ -169,8 +170,8 @@ def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch
         ),
         config=config,
         environment=dict(sorted(environment.items())),
-        port=_VLLM_PORT,
-        health_path="/health",
+        port=facts.port,
+        health_path=str(facts.health),
         routes=_VLLM_ROUTES,
         startup_seconds=max(
             LEAST_STARTUP_SECONDS, _tens(ENGINE_START_SECONDS + math.ceil(largest_gib / DISK_GIB_PER_SECOND))
@@ -179,7 +180,6 @@ def _vllm(release: Release, served_name: str, cards: Collection[Card]) -> Launch
     )
 
 
-_COMFYUI_PORT = 8188
 # Not among them: /free, /interrupt, /upload, /userdata, /object_info and the pages; anyone could stop others' work.
 _COMFYUI_ROUTES = (
     Route("prompt", "/prompt", "POST"),
@@ -192,6 +192,7 @@ _COMFYUI_MODELS: Final = ("checkpoints", "clip", "controlnet", "diffusion_models
 
 
 def _comfyui(release: Release, served_name: str, cards: Collection[Card]) -> Launch:
+    facts = engines()["comfyui"]
     largest_gib = _largest_weights_gib(release, cards)
     environment = {
         "DO_NOT_TRACK": "1",
@@ -209,7 +210,7 @@ def _comfyui(release: Release, served_name: str, cards: Collection[Card]) -> Lau
             "--listen",
             "0.0.0.0",  # noqa: S104 - a pod's own address; the NetworkPolicy decides who reaches it
             "--port",
-            str(_COMFYUI_PORT),
+            str(facts.port),
             "--disable-auto-launch",
             "--extra-model-paths-config",
             f"{CONFIG_FOLDER}/{ENGINE_FILE}",
@@ -224,9 +225,9 @@ def _comfyui(release: Release, served_name: str, cards: Collection[Card]) -> Lau
         ),
         config={served_name: {"base_path": WEIGHTS_PATH, **{kind: kind for kind in _COMFYUI_MODELS}}},
         environment=environment,
-        port=_COMFYUI_PORT,
+        port=facts.port,
         # It has no route of its own for health; this one answers once the server and its card are there.
-        health_path="/system_stats",
+        health_path=str(facts.health),
         routes=_COMFYUI_ROUTES,
         startup_seconds=LEAST_STARTUP_SECONDS,
         pull_seconds=_tens(math.ceil((ENGINE_IMAGE_GIB + largest_gib) / NETWORK_GIB_PER_SECOND)),

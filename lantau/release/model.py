@@ -10,14 +10,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from lantau.catalog.drivers import CudaVersion
+from lantau.catalog.engines import engines, parts
 from lantau.modelling import Frozen, ImageByDigest, RuleViolation
 
 PRE_STOP_SECONDS = 15
 """Time between a pod leaving the endpoints and its engine being told to stop, so that gateways learn of it first."""
 GRACE_MARGIN_SECONDS = 15
 """Grace period beyond preStop and drain: it must be strictly longer than both (vllm#43208)."""
-FIRST_VERSION_WITH_DRAIN = (0, 18)
-"""vLLM has --shutdown-timeout from 0.18.0 on; without it running requests are cut at SIGTERM."""
+DRAIN_FLAG = "shutdown-timeout"
+"""Without this flag vLLM cuts running requests at SIGTERM."""
 
 
 class Weights(Frozen):
@@ -62,11 +63,13 @@ class Engine(Frozen):
 
     @model_validator(mode="after")
     def _drains(self) -> Self:
-        if self.kind == "vllm" and self.release_line < FIRST_VERSION_WITH_DRAIN:
+        facts = engines()[self.kind]
+        if self.kind == "vllm" and not facts.has(DRAIN_FLAG, parts(self.version)):
+            since = facts.flags[DRAIN_FLAG]
             raise RuleViolation(
                 ("version",),
-                f"vLLM {self.version} cuts running requests when a pod stops; it drains from 0.18.0 on",
-                fix="version: 0.18.0",
+                f"vLLM {self.version} cuts running requests when a pod stops; it drains from {since} on",
+                fix=f"version: {since}",
             )
         return self
 

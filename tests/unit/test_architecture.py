@@ -31,7 +31,7 @@ INSIDE_LANTAU = {
     "stack": {"catalog", "release", "audit"},
     "capacity": {"catalog", "release"},
     "report": {"capacity"},
-    "diagnose": set[str](),
+    "diagnose": {"catalog"},
     "scenarios": {"catalog", "release", "stack", "capacity"},
 }
 """What each package of lantau/ may import of the others (docs/decisions/0012)."""

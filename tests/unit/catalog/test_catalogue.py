@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lantau.capacity.cache import token_bytes
+from lantau.capacity.engines import KINDS, engine_of
 from lantau.catalog.architecture import Architecture, Kind, UnknownLayoutError
 from lantau.catalog.architectures import (
     UnknownModelError,
@@ -22,6 +23,7 @@ from lantau.catalog.architectures import (
 )
 from lantau.catalog.cards import cards
 from lantau.catalog.configuration import read_configuration
+from lantau.catalog.engines import engines
 from lantau.catalog.machines import machines
 
 KNOWN_SIZES = [
@@ -66,6 +68,22 @@ def test_there_are_twenty_cards_and_fifty_architectures_and_each_figure_has_a_so
         assert len(card.source) > 20, name
     for name, machine in machines().items():
         assert len(machine.source) > 20, name
+
+
+def test_every_engine_has_a_source_and_the_estimator_takes_its_default_share_from_there() -> None:
+    for name, engine in engines().items():
+        assert len(engine.source) > 20, name
+    for kind in KINDS:
+        assert engine_of(kind, None, fabric=False).utilisation == engines()[kind].utilisation_at(None)
+    assert engine_of("vllm", "0.21.0", fabric=False).utilisation == 0.90
+    assert engine_of("vllm", "0.22.0", fabric=False).utilisation == 0.92
+
+
+def test_a_flag_exists_from_its_version_on() -> None:
+    vllm = engines()["vllm"]
+    assert not vllm.has("shutdown-timeout", (0, 17, 1))
+    assert vllm.has("shutdown-timeout", (0, 18, 0))
+    assert vllm.has("max-model-len", (0, 1, 0))
 
 
 @pytest.mark.parametrize("machine", ["epyc-4585px-128g", "epyc-4585px-256g", "rtx4090-x1", "a100-80g-x1"])
